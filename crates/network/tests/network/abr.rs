@@ -6,7 +6,7 @@ use celltrain_network::{
     max_min::{Flow, max_min_above_minima},
 };
 
-use crate::common::{names, occupancies, run, value};
+use crate::common::{discarded, names, occupancies, run, value};
 
 /// Cells a second of an OC-3.
 const OC3: f64 = 155.52e6 / 424.0;
@@ -34,10 +34,6 @@ fn pairs(sources: u32, allocator: &str, more: &str) -> RunResult {
 /// Cells a second of a flow, RM cells included.
 fn rate(result: &RunResult, flow: &str, seconds: f64) -> f64 {
     value(&result.flows, flow, "cells_sent") / seconds
-}
-
-fn discarded(result: &RunResult) -> f64 {
-    names(&result.ports).iter().map(|port| value(&result.ports, port, "cells_discarded")).sum()
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Active queue management in front of a link of packets: the delay that each keeps, and what it costs.
 
-use celltrain_network::{Experiment, Options, RunResult, scenario::Scenario};
+use celltrain_network::{Options, RunResult, network::Network, scenario::Scenario};
 
-use crate::common::{scenario, value};
+use crate::common::{replicate, run_as, scenario, series, value};
 
 /// Four connections into a link of 10 Mbit/s with room for 400 packets, half a second of them.
 fn at_ten_megabits(switch: &str, tcp: &str, flows: &str, warm_up: &str) -> Scenario {
@@ -17,10 +17,7 @@ fn at_ten_megabits(switch: &str, tcp: &str, flows: &str, warm_up: &str) -> Scena
 
 fn bottleneck(switch: &str, tcp: &str, flows: &str) -> RunResult {
     let scenario = at_ten_megabits(switch, tcp, flows, "10 s");
-    let experiment = Experiment::new(&scenario).unwrap_or_else(|error| panic!("{error}"));
-    let mut network = experiment.network(1, 0, Options::default());
-    network.record_events();
-    experiment.run_network(network, &mut || false).expect("nothing interrupts")
+    run_as(&scenario, Options::default(), Network::record_events)
 }
 
 fn at_bottleneck(result: &RunResult, column: &str) -> f64 {
@@ -61,8 +58,7 @@ fn a_sparse_flow_does_not_wait_in_the_queues_of_others() {
     let flow_queue = "discard.policy = \"fq-codel\"\nscheduler.discipline = \"flow-queue\"";
     let longest_trip = |switch: &str| {
         let result = bottleneck(switch, "delayed-ack = \"1 ms\"", sparse);
-        let trips = result.series.iter().find(|series| series.entity == "1" && series.metric == "rtt");
-        let trips = &trips.expect("a connection that sends has round trips").values;
+        let trips = series(&result, "1", "rtt");
         assert!(trips.len() > 40, "{} samples", trips.len());
         trips[20..].iter().copied().fold(0.0, f64::max)
     };
@@ -80,8 +76,7 @@ fn cobalt_stops_the_overflow_of_what_does_not_answer_long_before_codel() {
     let overflow = |policy: &str| {
         let text = format!("discard.policy = \"{policy}\"");
         let scenario = at_ten_megabits(&text, "", unanswering, "0 s");
-        let result = Experiment::new(&scenario).unwrap().run(1, 0, Options::default(), &mut || false);
-        at_bottleneck(&result.expect("nothing interrupts"), "discarded_buffer_full")
+        at_bottleneck(&replicate(&scenario, 0, Options::default()), "discarded_buffer_full")
     };
     let (codel, cobalt) = (overflow("codel"), overflow("cobalt"));
     assert!(cobalt > 100.0 && codel > 5.0 * cobalt, "{codel} under CoDel, {cobalt} under COBALT");
@@ -98,9 +93,7 @@ fn occupancy_under_red(sources: u32, more: &str) -> f64 {
          [tcp]\nstack = \"newreno\"\nrecovery = \"sack\"\nmss = \"1460 B\"\nreceive-window = \"4 MiB\"\nwindow-scaling = true\n\
          [traffic]\nkind = \"greedy\"\nstart = \"0 ms .. 1 s\"\n"
     ));
-    let experiment = Experiment::new(&scenario).unwrap_or_else(|error| panic!("{error}"));
-    let result = experiment.run(1, 0, Options::default(), &mut || false).expect("nothing interrupts");
-    at_bottleneck(&result, "occupancy_mean")
+    at_bottleneck(&replicate(&scenario, 0, Options::default()), "occupancy_mean")
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Sources that send at recorded times.
 
-use std::{fs, path::PathBuf};
-
 use celltrain_network::{
-    run::{Experiment, Options, RunResult},
+    RunResult,
     scenario::{Scenario, Traffic},
 };
+
+use crate::common::{folder, load, read, run_plain};
 
 fn scenario(traffic: &str) -> String {
     format!(
@@ -15,21 +15,7 @@ fn scenario(traffic: &str) -> String {
 }
 
 fn run(traffic: &str) -> RunResult {
-    let text = scenario(traffic);
-    let scenario = Scenario::from_toml(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
-    let experiment = Experiment::new(&scenario).unwrap();
-    let network = experiment.network(1, 0, Options::default());
-    experiment.run_network(network, &mut || false).unwrap()
-}
-
-/// A folder of its own for the files of a test.
-fn folder(test: &str, files: &[(&str, &str)]) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(test);
-    fs::create_dir_all(&folder).unwrap();
-    for (name, text) in files {
-        fs::write(folder.join(name), text).unwrap();
-    }
-    folder
+    run_plain(&scenario(traffic), &[])
 }
 
 /// A cell at 424 Mbit/s takes a microsecond, and so do 53 B of a packet.
@@ -80,7 +66,7 @@ fn times_come_from_a_file_beside_the_scenario() {
         let Traffic::Trace(form) = &scenario.spec().traffic else { panic!("a trace") };
         let found: Vec<_> = form.arrivals().collect();
         assert_eq!(found, [100_000_000, 200_000_000, 200_000_000], "{file}");
-        let resolved = Scenario::from_toml(&scenario.resolved_toml(), "resolved.toml", &[]).unwrap();
+        let resolved = load(&scenario.resolved_toml(), &[]);
         assert_eq!(resolved.spec().traffic, scenario.spec().traffic, "what is resolved needs no file");
     }
 }
@@ -129,7 +115,7 @@ fn faults_of_a_list_are_told_by_their_keys() {
         ),
     ] {
         let text = scenario(&format!("kind = \"trace\"\n{keys}"));
-        let error = Scenario::from_toml(&text, "test.toml", &[]).unwrap_err().to_string();
+        let error = read(&text, &[]).unwrap_err();
         assert!(error.contains(expected), "{error}");
     }
 }
@@ -139,7 +125,6 @@ fn the_recorded_times_of_all_flows_are_bounded() {
     let gaps = "\"0 s\", ".repeat(100_000);
     let text =
         scenario(&format!("kind = \"trace\"\ngaps = [{gaps}]")).replace("sources = 1", "sources = 201");
-    let scenario = Scenario::from_toml(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
-    let error = scenario.graph().unwrap_err().to_string();
+    let error = load(&text, &[]).graph().unwrap_err().to_string();
     assert!(error.contains("traffic.gaps: the flows have more than 20000000 recorded times"), "{error}");
 }

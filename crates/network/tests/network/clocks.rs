@@ -1,6 +1,8 @@
 //! Clocks that are off by a little, and networks in which perfect ones decide who loses.
 
-use celltrain_network::{Experiment, Options, RunResult, scenario::Scenario, table::Column};
+use celltrain_network::{Options, RunResult, scenario::Scenario};
+
+use crate::common::{metric, names, read, replicate, value};
 
 /// Three sources at the rate of their links, and of the trunk that all of them share: 100 cells a millisecond.
 const EQUAL: &str = r#"
@@ -14,23 +16,15 @@ traffic = { kind = "cbr", rate = "42.4 Mbit/s", start = "0 ms .. 1 ms" }
 "#;
 
 fn load(overrides: &[(&str, &str)]) -> Result<Scenario, String> {
-    let overrides: Vec<_> =
-        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    Scenario::from_toml(EQUAL, "test.toml", &overrides).map_err(|error| error.to_string())
+    read(EQUAL, overrides)
 }
 
 fn run(overrides: &[(&str, &str)], replication: u64) -> RunResult {
-    let scenario = load(overrides).unwrap();
-    let experiment = Experiment::new(&scenario).unwrap();
-    experiment.run(1, replication, Options::default(), &mut || false).expect("nothing interrupts")
+    replicate(&load(overrides).unwrap(), replication, Options::default())
 }
 
 fn counts(result: &RunResult, name: &str) -> Vec<f64> {
-    let column = result.flows.columns().iter().find(|(other, ..)| *other == name);
-    match &column.expect("a column of this name").2 {
-        Column::Count(values) => values.iter().map(|&value| value as f64).collect(),
-        _ => panic!("no counts"),
-    }
+    names(&result.flows).iter().map(|flow| value(&result.flows, flow, name)).collect()
 }
 
 /// S. Floyd and V. Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992: with sources of equal period the order of
@@ -125,7 +119,7 @@ fn the_time_in_an_empty_network_is_by_the_clocks_that_were_drawn() {
     for replication in 0..5 {
         let overrides = [("topology.sources", "1"), ("link.rate-spread", "1000 ppm"), ("traffic", traffic)];
         let result = run(&overrides, replication);
-        let slowdown = result.summary.iter().find(|metric| metric.name == "slowdown_mean").unwrap().value;
+        let slowdown = metric(&result, "slowdown_mean");
         assert!((slowdown - 1.0).abs() < 1e-6, "replication {replication}: {slowdown}");
     }
 }

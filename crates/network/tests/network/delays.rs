@@ -1,10 +1,8 @@
 //! Transfer delays of frames, and how long buffers hold how much: against closed forms and against other measures.
 
-use celltrain_network::{
-    run::{Experiment, Options, RunResult},
-    scenario::Scenario,
-    table::{Column, Table},
-};
+use celltrain_network::{Options, RunResult};
+
+use crate::common::{load, metric, numbers, replicate, texts, value};
 
 /// Constant cells, one at a time, over links of 10 Mbit/s (42.4 us a cell) and 1 ms.
 const CELLS: &str = r#"
@@ -43,30 +41,7 @@ vc = { category = "cbr" }
 const PLAIN: [(&str, &str); 2] = [("measures.delays", "tcp"), ("measures.distributions", "false")];
 
 fn run(text: &str, overrides: &[(&str, &str)], store_queues: bool) -> RunResult {
-    let overrides: Vec<_> =
-        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    let scenario =
-        Scenario::from_toml(text, "test.toml", &overrides).unwrap_or_else(|error| panic!("{error}"));
-    let options = Options { store_queues, ..Options::default() };
-    Experiment::new(&scenario).unwrap().run(1, 0, options, &mut || false).unwrap()
-}
-
-fn numbers<'a>(table: &'a Table, name: &str) -> &'a [f64] {
-    match table.columns().iter().find(|column| column.0 == name) {
-        Some((_, _, Column::Number(values))) => values,
-        _ => panic!("no column {name}"),
-    }
-}
-
-fn texts<'a>(table: &'a Table, name: &str) -> &'a [String] {
-    match table.columns().iter().find(|column| column.0 == name) {
-        Some((_, _, Column::Text(values))) => values,
-        _ => panic!("no column {name}"),
-    }
-}
-
-fn metric(result: &RunResult, name: &str) -> f64 {
-    result.summary.iter().find(|metric| metric.name == name).map_or(f64::NAN, |metric| metric.value)
+    replicate(&load(text, overrides), 0, Options { store_queues, ..Options::default() })
 }
 
 /// The rows of one distribution as (low, high, weight, share above).
@@ -104,7 +79,8 @@ fn flows_without_tcp_are_left_out_unless_all_are_asked_for() {
     let delays = numbers(&result.flows, "transfer_delay_mean");
     assert_eq!(delays.iter().map(|delay| delay.is_nan()).collect::<Vec<_>>(), [false, false, true, true]);
     assert!(metric(&result, "transfer_delay_mean_tcp") > 0.0);
-    assert!(metric(&result, "transfer_delay_mean_other").is_nan());
+    let mut others = result.summary.iter().filter(|metric| metric.name == "transfer_delay_mean_other");
+    assert!(others.all(|metric| metric.value.is_nan()));
     assert!(result.distributions.counts("low").is_empty());
     let none = run(MIXED, &[("measures.delays", "none")], false);
     assert!(numbers(&none.flows, "transfer_delay_mean").iter().all(|delay| delay.is_nan()));
@@ -195,10 +171,9 @@ fn paths_of_unlike_length_are_no_variation() {
 fn a_bottleneck_is_crossed_by_a_flow() {
     let text = CELLS.replace("sources = 1", "sources = 2");
     let idle = text.replace("distributions = true", "distributions = true, bottleneck = \"switch2 > dest2\"");
-    let scenario = Scenario::from_toml(&idle, "test.toml", &[]).unwrap();
-    assert!(scenario.graph().is_ok());
+    assert!(load(&idle, &[]).graph().is_ok());
     let away = idle + "[[flow]]\nname = \"2\"\nto = \"dest1\"\n";
-    let error = Scenario::from_toml(&away, "test.toml", &[]).unwrap().graph().unwrap_err().to_string();
+    let error = load(&away, &[]).graph().unwrap_err().to_string();
     assert!(error.contains("measures.bottleneck") && error.contains("no flow crosses the port"), "{error}");
     assert!(error.contains("switch1 > switch2"), "{error}");
 }
@@ -231,15 +206,7 @@ traffic = { kind = "cbr", rate = "100 kbit/s", frame = 1 }
     for store_queues in [false, true] {
         let busy = run(BUSY_THEN_QUIET, &[("warm-up", "0 s")], store_queues);
         let quiet = run(BUSY_THEN_QUIET, &[], store_queues);
-        let trunk = |result: &RunResult, name: &str| {
-            let names = texts(&result.ports, "port");
-            let row = names.iter().position(|name| name == "switch1 > switch2").expect("there is a trunk");
-            match result.ports.columns().iter().find(|column| column.0 == name) {
-                Some((_, _, Column::Number(values))) => values[row],
-                Some((_, _, Column::Count(values))) => values[row] as f64,
-                _ => panic!("no column {name}"),
-            }
-        };
+        let trunk = |result: &RunResult, name: &str| value(&result.ports, "switch1 > switch2", name);
         assert!(trunk(&busy, "delay_p99") > 40.0 * 42.4e-6 && trunk(&busy, "occupancy_max") >= 49.0);
         for quantile in ["delay_p50", "delay_p95", "delay_p99"] {
             let delay = trunk(&quiet, quantile);

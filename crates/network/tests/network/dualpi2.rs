@@ -1,8 +1,8 @@
 //! Prague beside a classic flow at a DualPI2 queue (RFC 9332): rates of the same order, and a delay of about a millisecond for the one.
 
-use celltrain_network::{Experiment, Options, RunResult};
+use celltrain_network::{Options, RunResult, network::Network};
 
-use crate::common::{row_text, run, scenario, value};
+use crate::common::{row_text, run, run_as, scenario, series, total, value};
 
 /// A Reno and a Prague connection into a link of `rate` Mbit/s. `round_trip` in milliseconds is that of all six links, `longest` the
 /// `longest-round-trip` of the controller, `duration` in seconds that of the run, of which a quarter is warm-up.
@@ -19,10 +19,7 @@ fn two_flows(rate: u64, round_trip: u64, longest: &str, duration: u64) -> RunRes
         // 250 ms of the link (figure 2).
         rate * 250_000 / 12_000,
     ));
-    let experiment = Experiment::new(&scenario).unwrap_or_else(|error| panic!("{error}"));
-    let mut network = experiment.network(1, 0, Options::default());
-    network.record_events();
-    experiment.run_network(network, &mut || false).expect("nothing interrupts")
+    run_as(&scenario, Options::default(), Network::record_events)
 }
 
 const CLASSIC: &str = "stack = \"rfc\", receive-window = \"4 MB\", delayed-ack = \"40 ms\", mss = \"1448 B\"";
@@ -37,10 +34,9 @@ fn goodput(result: &RunResult, flow: &str) -> f64 {
 
 /// The round trips of a flow without the first quarter, in milliseconds: their mean, and what it is above the shortest.
 fn round_trips(result: &RunResult, flow: &str) -> (f64, f64) {
-    let trips = result.series.iter().find(|series| series.entity == flow && series.metric == "rtt");
-    let trips = trips.expect("a connection that sends has round trips");
-    let shortest = trips.values.iter().copied().fold(f64::MAX, f64::min);
-    let late = &trips.values[trips.values.len() / 4..];
+    let trips = series(result, flow, "rtt");
+    let shortest = trips.iter().copied().fold(f64::MAX, f64::min);
+    let late = &trips[trips.len() / 4..];
     let mean = late.iter().sum::<f64>() / late.len() as f64;
     (mean * 1e3, (mean - shortest) * 1e3)
 }
@@ -111,7 +107,7 @@ fn a_mark_on_arrival_does_not_change_the_queue() {
                  discard.{marking}\nscheduler.discipline = \"{discipline}\"\n[traffic]\nkind = \"greedy\"\n\
                  start = \"0 ms .. 100 ms\"\n[[flow]]\nname = \"1\"\ntcp.ecn = true\n[[flow]]\nname = \"2\"\ntcp.ecn = true\n"
             ));
-            let marked: u64 = result.ports.counts("frames_marked").iter().sum();
+            let marked = total(&result.ports, "frames_marked");
             assert!(marked > 50, "{marking}: {marked} marks");
             ["1", "2", "3"].map(|flow| row_text(&result.flows, flow))
         };

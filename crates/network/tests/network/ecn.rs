@@ -1,6 +1,8 @@
 //! Explicit congestion notification end to end (RFC 3168): a switch marks instead of discarding, in both framings.
 
-use celltrain_network::{Experiment, Options, RunResult, scenario::Scenario};
+use celltrain_network::RunResult;
+
+use crate::common::{run_plain, total};
 
 const SCENARIO: &str = r#"
 schema = 1
@@ -19,18 +21,14 @@ policy = "epd"
 "#;
 
 fn run(overrides: &[(&str, &str)]) -> RunResult {
-    let overrides: Vec<_> =
-        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    let scenario = Scenario::from_toml(SCENARIO, "ecn.toml", &overrides).unwrap();
-    Experiment::new(&scenario).unwrap().run(1, 0, Options::default(), &mut || false).unwrap()
+    run_plain(SCENARIO, overrides)
 }
 
 fn sums(result: &RunResult) -> (u64, u64, u64) {
-    let ports = |name| result.ports.counts(name).iter().sum();
     (
-        ports("frames_marked"),
-        ports("cells_discarded"),
-        result.flows.counts("segments_retransmitted").iter().sum(),
+        total(&result.ports, "frames_marked"),
+        total(&result.ports, "cells_discarded"),
+        total(&result.flows, "segments_retransmitted"),
     )
 }
 
@@ -68,7 +66,7 @@ fn a_frame_is_marked_once() {
         [("switch.buffer", "400 cells"), ("switch.discard.epd.threshold", "1 cells"), ("tcp.ecn", "true")];
     let result = run(&[&marking[..], &[("switch.discard.epd.ecn", "true")]].concat());
     let (marked, ..) = sums(&result);
-    let sent: u64 = result.flows.counts("segments_sent").iter().sum();
+    let sent = total(&result.flows, "segments_sent");
     assert!(marked > sent / 10 && marked <= sent, "{marked} marked, {sent} sent");
 }
 
@@ -80,7 +78,7 @@ fn a_frame_is_marked_once_at_the_head() {
     for network in [&CELLS[..1], &PACKETS[..2]] {
         let result = run(&[network, &head].concat());
         let (marked, ..) = sums(&result);
-        let sent: u64 = result.flows.counts("segments_sent").iter().sum();
+        let sent = total(&result.flows, "segments_sent");
         assert!(marked > 0 && marked <= sent, "{marked} marked, {sent} sent");
     }
 }

@@ -1,33 +1,18 @@
 //! Events of TCP senders: what a run tells of them, and that telling changes nothing.
 
-use celltrain_network::{
-    run::{Experiment, Options, RunResult},
-    scenario::Scenario,
-    table::Column,
-};
+use celltrain_network::RunResult;
+
+use crate::common::{of_flow, run_plain, run_recorded, texts};
 
 const FALL_FLOYD: &str = include_str!("../../../../scenarios/teaching/fall-floyd.toml");
 
 fn run(recovery: &str, record: bool) -> RunResult {
-    let overrides = [("tcp.recovery".to_owned(), recovery.to_owned())];
-    let scenario = Scenario::from_toml(FALL_FLOYD, "fall-floyd.toml", &overrides).unwrap();
-    let experiment = Experiment::new(&scenario).unwrap();
-    let mut network = experiment.network(1, 0, Options::default());
-    if record {
-        network.record_events();
-    }
-    experiment.run_network(network, &mut || false).unwrap()
-}
-
-fn texts<'a>(result: &'a RunResult, name: &str) -> &'a [String] {
-    match result.events.columns().iter().find(|column| column.0 == name) {
-        Some((_, _, Column::Text(values))) => values,
-        _ => panic!("no column {name}"),
-    }
+    let run = if record { run_recorded } else { run_plain };
+    run(FALL_FLOYD, &[("tcp.recovery", recovery)])
 }
 
 fn count(result: &RunResult, event: &str) -> u64 {
-    texts(result, "event").iter().filter(|name| *name == event).count() as u64
+    texts(&result.events, "event").iter().filter(|name| *name == event).count() as u64
 }
 
 fn points(result: &RunResult, metric: &str) -> u64 {
@@ -38,7 +23,7 @@ fn points(result: &RunResult, metric: &str) -> u64 {
 fn events_agree_with_the_counters() {
     for recovery in ["timeout-only", "tahoe", "reno", "newreno", "sack"] {
         let result = run(recovery, true);
-        let counter = |column: &str| result.flows.counts(column)[0];
+        let counter = |column: &str| of_flow(&result, column);
         assert_eq!(count(&result, "timeout"), counter("timeouts"), "{recovery}");
         assert_eq!(count(&result, "fast-retransmit"), counter("fast_retransmits"), "{recovery}");
         assert_eq!(points(&result, "retransmitted"), counter("segments_retransmitted"), "{recovery}");
@@ -51,7 +36,7 @@ fn events_agree_with_the_counters() {
 #[test]
 fn a_recovery_tells_its_causes_in_order() {
     let result = run("newreno", true);
-    let story: Vec<_> = std::iter::zip(texts(&result, "event"), texts(&result, "cause"))
+    let story: Vec<_> = std::iter::zip(texts(&result.events, "event"), texts(&result.events, "cause"))
         .filter(|(event, _)| *event != "duplicate-ack")
         .map(|(event, cause)| format!("{event} {cause}").trim().to_owned())
         .collect();
@@ -69,7 +54,7 @@ fn recording_changes_nothing() {
     assert_eq!(silent.fingerprint, recorded.fingerprint);
     assert_eq!(silent.flows, recorded.flows);
     assert!(silent.series.is_empty());
-    assert!(texts(&silent, "event").is_empty());
+    assert!(texts(&silent.events, "event").is_empty());
 }
 
 /// Short flows are recorded too, each by its number: in slow start with nothing lost, a flow of n segments sends n.
@@ -86,16 +71,7 @@ fn short_flows_are_recorded_by_their_numbers() {
         kind = "short-flows"
         trace = [{ at = "0 s", bytes = "3000 B" }, { at = "100 ms", bytes = "7000 B" }, { at = "1 s", bytes = "1 B" }]
     "#;
-    let scenario = Scenario::from_toml(text, "short.toml", &[]).unwrap();
-    let experiment = Experiment::new(&scenario).unwrap();
-    let run = |record: bool| {
-        let mut network = experiment.network(1, 0, Options::default());
-        if record {
-            network.record_events();
-        }
-        experiment.run_network(network, &mut || false).unwrap()
-    };
-    let (recorded, plain) = (run(true), run(false));
+    let (recorded, plain) = (run_recorded(text, &[]), run_plain(text, &[]));
     assert_eq!((recorded.fingerprint, plain.series.len()), (plain.fingerprint, 0));
     let sent = recorded.series.iter().filter(|series| series.metric == "sent");
     let sent: Vec<_> = sent.map(|series| (series.entity.as_str(), series.values.len())).collect();

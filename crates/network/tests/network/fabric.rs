@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use celltrain_network::scenario::{Graph, NodeKind, Scenario};
+use celltrain_network::scenario::{Graph, NodeKind};
+
+use crate::common::read;
 
 fn graph(topology: &str) -> Graph {
     try_graph(topology).unwrap_or_else(|error| panic!("{topology}: {error}"))
@@ -10,8 +12,7 @@ fn graph(topology: &str) -> Graph {
 
 fn try_graph(topology: &str) -> Result<Graph, String> {
     let text = format!("schema = 1\nname = \"fabric\"\nduration = \"1 ms\"\ntopology = {{ {topology} }}\n");
-    let scenario = Scenario::from_toml(&text, "test.toml", &[]).map_err(|error| error.to_string())?;
-    scenario.graph().map_err(|error| error.to_string())
+    read(&text, &[])?.graph().map_err(|error| error.to_string())
 }
 
 fn degrees(graph: &Graph, prefix: &str) -> BTreeSet<usize> {

@@ -6,11 +6,9 @@
 
 use std::fmt::Write;
 
-use celltrain_network::{
-    run::{Experiment, Options, RunResult},
-    scenario::Scenario,
-    table::Column,
-};
+use celltrain_network::RunResult;
+
+use crate::common::{numbers, of_flow, run_recorded, texts, total};
 
 /// The network; the losses at its end are replaced.
 const FALL_FLOYD: &str = include_str!("../../../../scenarios/teaching/fall-floyd.toml");
@@ -61,19 +59,10 @@ fn run(recovery: &str, pattern: &Pattern, drops: &[u64]) -> RunResult {
     for segment in drops {
         write!(text, "[[loss]]\nflow = \"transfer\"\nsegment = {segment}\n").unwrap();
     }
-    let overrides =
-        [("tcp.recovery", recovery), ("switch.buffer", pattern.buffer), ("duration", pattern.duration)];
-    let overrides = overrides.map(|(key, value)| (key.to_owned(), value.to_owned()));
-    let scenario =
-        Scenario::from_toml(&text, "test.toml", &overrides).unwrap_or_else(|error| panic!("{error}"));
-    let experiment = Experiment::new(&scenario).unwrap();
-    let mut network = experiment.network(1, 0, Options::default());
-    network.record_events();
-    experiment.run_network(network, &mut || false).unwrap()
-}
-
-fn column<'a>(result: &'a RunResult, name: &str) -> &'a Column {
-    &result.events.columns().iter().find(|column| column.0 == name).expect("a column of this name").2
+    run_recorded(
+        &text,
+        &[("tcp.recovery", recovery), ("switch.buffer", pattern.buffer), ("duration", pattern.duration)],
+    )
 }
 
 /// When everything below byte `end` was acknowledged, in seconds.
@@ -84,15 +73,11 @@ fn acknowledged(result: &RunResult, end: f64) -> f64 {
 
 /// Round trips from the first fast retransmit until everything sent before it is acknowledged.
 fn recovery_time(result: &RunResult) -> f64 {
-    let (Column::Text(events), Column::Text(details), Column::Number(times)) =
-        (column(result, "event"), column(result, "detail"), column(result, "t"))
-    else {
-        panic!("names, words and times");
-    };
+    let [events, details] = ["event", "detail"].map(|column| texts(&result.events, column));
     let place =
         events.iter().position(|event| event == "fast-retransmit").expect("three duplicate ACKs arrive");
     let recover = details[place].split(' ').find_map(|part| part.strip_prefix("recover=")).unwrap();
-    (acknowledged(result, recover.parse().unwrap()) - times[place]) / ROUND_TRIP
+    (acknowledged(result, recover.parse().unwrap()) - numbers(&result.events, "t")[place]) / ROUND_TRIP
 }
 
 /// What a row says: timeouts, fast retransmits, retransmitted segments, recovery in round trips, and the seconds until
@@ -101,15 +86,13 @@ type Row = (u64, u64, u64, f64, f64);
 
 fn measure(recovery: &str, pattern: &Pattern, drops: &[u64]) -> Row {
     let result = run(recovery, pattern, drops);
-    let sum = |column: &str| result.ports.counts(column).iter().sum::<u64>();
-    assert_eq!(sum("lost_scripted"), drops.len() as u64, "each is lost once");
-    assert_eq!(sum("cells_discarded"), 0, "{recovery} with {drops:?}: no other is lost");
-    let of = |column: &str| result.flows.counts(column)[0];
+    assert_eq!(total(&result.ports, "lost_scripted"), drops.len() as u64, "each is lost once");
+    assert_eq!(total(&result.ports, "cells_discarded"), 0, "{recovery} with {drops:?}: no other is lost");
     let rounded = |value: f64, digits: f64| (value * digits).round() / digits;
     (
-        of("timeouts"),
-        of("fast_retransmits"),
-        of("segments_retransmitted"),
+        of_flow(&result, "timeouts"),
+        of_flow(&result, "fast_retransmits"),
+        of_flow(&result, "segments_retransmitted"),
         rounded(recovery_time(&result), 10.0),
         rounded(acknowledged(&result, (pattern.segments * 1000) as f64), 100.0),
     )

@@ -1,10 +1,8 @@
 //! A buffer of a few cells is full when it is, to the fraction of a picosecond.
 
-use celltrain_network::{
-    run::{Experiment, Options},
-    scenario::Scenario,
-    table::Column,
-};
+use celltrain_network::{Experiment, Options};
+
+use crate::common::{load, metric, numbers, run_plain};
 
 /// Cells of a source at 40 Mbit/s and of TCP meet a backlog of a whole slot, or of a fraction of a picosecond more.
 const NETWORK: &str = r#"
@@ -23,7 +21,7 @@ traffic = { kind = "cbr", rate = "40 Mbit/s", frame = 7 }
 
 #[test]
 fn no_cell_enters_a_buffer_that_a_fraction_of_a_picosecond_fills() {
-    let scenario = Scenario::from_toml(NETWORK, "test.toml", &[]).unwrap();
+    let scenario = load(NETWORK, &[]);
     let experiment = Experiment::new(&scenario).unwrap();
     for seed in 1..=10 {
         // The port checks at the end that its buffer was never too full.
@@ -48,13 +46,9 @@ traffic = { kind = "poisson", rate = "8 Mbit/s", frame = 5 }
 fn cells_of_a_frame_that_is_not_complete_have_arrived() {
     for warm_up in ["0 s", "33 ms"] {
         let text = format!("warm-up = \"{warm_up}\"{BROKEN}");
-        let scenario = Scenario::from_toml(&text, "test.toml", &[]).unwrap();
-        let experiment = Experiment::new(&scenario).unwrap();
-        let result = experiment.run(1, 0, Options::default(), &mut || false).unwrap();
-        let of_all = result.summary.iter().find(|metric| metric.name == "cell_loss_ratio").unwrap().value;
-        let ratio = result.flows.columns().iter().find(|column| column.0 == "cell_loss_ratio");
-        let Some((_, _, Column::Number(of_flow))) = ratio else { panic!("flows have a loss ratio") };
-        let of_flow = of_flow[0];
+        let result = run_plain(&text, &[]);
+        let of_all = metric(&result, "cell_loss_ratio");
+        let of_flow = numbers(&result.flows, "cell_loss_ratio")[0];
         assert!(of_flow > 0.5 && (of_flow - of_all).abs() < 1e-12, "{of_flow} of the flow, {of_all} of all");
         let useless = result.flows.counts("cells_useless")[0];
         assert!(useless > 0, "frames are broken");

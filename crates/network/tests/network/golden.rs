@@ -5,9 +5,9 @@
 
 use std::{env, fmt::Write, fs, path::PathBuf, thread};
 
-use celltrain_network::{Experiment, Options, RunResult, scenario::Scenario, table::Table};
+use celltrain_network::{Options, RunResult, scenario::Scenario, table::Table};
 
-use crate::common::{names, value};
+use crate::common::{names, replicate, value};
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -23,12 +23,6 @@ fn scenarios(folder: &str) -> Vec<(String, Scenario)> {
         (name, Scenario::load(&path, &[]).unwrap_or_else(|error| panic!("{error}")))
     };
     paths.into_iter().map(load).collect()
-}
-
-fn replicate(scenario: &Scenario, replication: u64) -> RunResult {
-    let experiment = Experiment::new(scenario).unwrap_or_else(|error| panic!("{error}"));
-    let seed = scenario.spec().seed;
-    experiment.run(seed, replication, Options::default(), &mut || false).expect("nothing interrupts")
 }
 
 /// Counts that are not zero, as `name=count`.
@@ -68,7 +62,7 @@ fn runs_give_what_was_recorded() {
     let mut different = Vec::new();
     for (name, scenario) in &all {
         let path = folder.join(format!("{name}.txt"));
-        let text = record(&replicate(scenario, 0));
+        let text = record(&replicate(scenario, 0, Options::default()));
         if update {
             fs::write(&path, &text).unwrap();
         } else if fs::read_to_string(&path).ok().as_deref() != Some(&text) {
@@ -100,13 +94,14 @@ fn check_names(mut expected: Vec<String>) {
 #[test]
 fn threads_do_not_change_a_run() {
     for (name, scenario) in scenarios("regression") {
-        let one_by_one: Vec<_> =
-            (0..4).map(|replication| replicate(&scenario, replication).fingerprint).collect();
+        let one_by_one: Vec<_> = (0..4)
+            .map(|replication| replicate(&scenario, replication, Options::default()).fingerprint)
+            .collect();
         let at_once: Vec<_> = thread::scope(|scope| {
             let run = |replication| {
                 scope.spawn({
                     let scenario = &scenario;
-                    move || replicate(scenario, replication).fingerprint
+                    move || replicate(scenario, replication, Options::default()).fingerprint
                 })
             };
             let threads: Vec<_> = (0..4).map(run).collect();

@@ -3,7 +3,7 @@
 use celltrain_atm::buffer::PolicyName;
 use celltrain_network::RunResult;
 
-use crate::common::{names, row_text, run, value};
+use crate::common::{discarded, names, row_text, run, value};
 
 /// Everything a run says, with NaN equal to NaN.
 fn everything(result: &RunResult) -> String {
@@ -28,10 +28,6 @@ fn parking_lot(buffer: &str, discard: &str) -> RunResult {
          [tcp]\nmss = \"500 B\"\nrto-min = \"10 ms\"\nrto-initial = \"10 ms\"\n[traffic]\nkind = \"greedy\"\n\
          start = \"0 ms .. 2 ms\"\n"
     ))
-}
-
-fn discarded(result: &RunResult) -> f64 {
-    names(&result.ports).iter().map(|port| value(&result.ports, port, "cells_discarded")).sum()
 }
 
 #[test]

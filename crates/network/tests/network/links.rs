@@ -1,10 +1,9 @@
 //! Links that behave badly: losses in bursts, packets that overtake each other, dark periods, delays that change.
 
-use celltrain_engine::{random::Randomness, time::MILLISECOND, visit::Schedule};
-use celltrain_network::{
-    run::{Experiment, Options, RunResult},
-    scenario::Scenario,
-};
+use celltrain_engine::{time::MILLISECOND, visit::Schedule};
+use celltrain_network::Options;
+
+use crate::common::{error, load, metric, of_flow, run_as, run_recorded, shuffled, total};
 
 /// One connection of a window of 500 kB over a trunk of 10 Mbit/s, of packets, 20 ms there and back.
 const PACKETS: &str = r#"
@@ -35,46 +34,11 @@ traffic = { kind = "cbr", rate = "1 Mbit/s", frame = 10 }
 link = { rate = "10 Mbit/s", delay = "1 ms" }
 "#;
 
-fn load(text: &str, overrides: &[(&str, &str)]) -> Scenario {
-    let overrides: Vec<_> =
-        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    Scenario::from_toml(text, "test.toml", &overrides).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn run(text: &str, overrides: &[(&str, &str)]) -> RunResult {
-    let scenario = load(text, overrides);
-    let experiment = Experiment::new(&scenario).unwrap();
-    let mut network = experiment.network(1, 0, Options::default());
-    network.record_events();
-    experiment.run_network(network, &mut || false).unwrap()
-}
-
-fn error(text: &str, overrides: &[(&str, &str)]) -> String {
-    let overrides: Vec<_> =
-        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    match Scenario::from_toml(text, "test.toml", &overrides) {
-        Ok(scenario) => scenario.graph().unwrap_err().to_string(),
-        Err(error) => error.to_string(),
-    }
-}
-
-fn total(result: &RunResult, column: &str) -> u64 {
-    result.ports.counts(column).iter().sum()
-}
-
-fn of_flow(result: &RunResult, column: &str) -> u64 {
-    result.flows.counts(column)[0]
-}
-
-fn goodput(result: &RunResult) -> f64 {
-    result.summary.iter().find(|metric| metric.name == "goodput").unwrap().value
-}
-
 #[test]
 fn bursts_hit_the_share_of_frames_that_the_chain_says_whole() {
     let bursts = "{ p = 0.02, r = 0.2 }";
-    let result = run(CELLS, &[("link.trunk.burst-loss", bursts)]);
-    let (sent, lost) = (total(&result, "cells_arrived") as f64, total(&result, "lost_burst"));
+    let result = run_recorded(CELLS, &[("link.trunk.burst-loss", bursts)]);
+    let (sent, lost) = (total(&result.ports, "cells_arrived") as f64, total(&result.ports, "lost_burst"));
     // Two flows of 1 Mbit/s for 20 s; only one of three links loses. 9400 frames: the deviation is 0.006.
     let share = lost as f64 / (2.0 * 20e6 / 424.0);
     assert!((share - 0.02 / 0.22).abs() < 0.024, "{lost} of {sent}");
@@ -91,7 +55,7 @@ fn the_flows_on_a_link_share_its_bursts() {
         ("link.trunk.loss-unit", "cell"),
         ("traffic.frame", "1"),
     ];
-    let result = run(CELLS, &overrides);
+    let result = run_recorded(CELLS, &overrides);
     let sent = result.flows.counts("cells_sent");
     let lost: Vec<_> = std::iter::zip(sent, result.flows.counts("cells_useful"))
         .map(|(sent, useful)| sent - useful)
@@ -102,23 +66,30 @@ fn the_flows_on_a_link_share_its_bursts() {
 #[test]
 fn a_dark_link_loses_all_that_enters_it_and_nothing_else() {
     let dark = "{ from = \"5 s\", length = \"500 ms\", every = \"3 s\" }";
-    let result = run(CELLS, &[("link.trunk.dark", dark), ("traffic.frame", "1")]);
+    let result = run_recorded(CELLS, &[("link.trunk.dark", dark), ("traffic.frame", "1")]);
     // Five periods of half a second: from 5, 8, 11, 14 and 17 s on.
     let expected = 2.0 * 2.5 * 1e6 / 424.0;
-    assert!((total(&result, "lost_dark") as f64 - expected).abs() <= 10.0, "{}", total(&result, "lost_dark"));
+    assert!(
+        (total(&result.ports, "lost_dark") as f64 - expected).abs() <= 10.0,
+        "{}",
+        total(&result.ports, "lost_dark")
+    );
     // Nothing else is lost: what was sent has arrived, but for what is on its way.
-    let [sent, useful] =
-        ["cells_sent", "cells_useful"].map(|column| result.flows.counts(column).iter().sum::<u64>());
-    assert!((sent - useful).abs_diff(total(&result, "lost_dark")) < 50);
+    let [sent, useful] = ["cells_sent", "cells_useful"].map(|column| total(&result.flows, column));
+    assert!((sent - useful).abs_diff(total(&result.ports, "lost_dark")) < 50);
 }
 
 #[test]
 fn tcp_survives_a_dark_period() {
-    let result = run(PACKETS, &[("link.trunk.dark", "{ from = \"5 s\", length = \"2 s\" }")]);
+    let result = run_recorded(PACKETS, &[("link.trunk.dark", "{ from = \"5 s\", length = \"2 s\" }")]);
     let arrivals = result.series.iter().find(|series| series.metric == "acknowledged").unwrap();
     let silent = arrivals.times.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
     assert!((2.0..4.0).contains(&silent), "{silent}");
-    assert!(of_flow(&result, "timeouts") > 0 && goodput(&result) > 7e6, "{}", goodput(&result));
+    assert!(
+        of_flow(&result, "timeouts") > 0 && metric(&result, "goodput") > 7e6,
+        "{}",
+        metric(&result, "goodput")
+    );
 }
 
 #[test]
@@ -126,7 +97,7 @@ fn a_delay_that_changes_is_that_of_the_time_of_entry() {
     let changes = "[{ at = \"5 s\", delay = \"48 ms\" }, { at = \"10 s\", delay = \"3 ms\" }]";
     // A window of one segment, acknowledged at once: its round trip is that of an empty network.
     let at_once = [("tcp.receive-window", "1448 B"), ("tcp.delayed-ack", "0 s")];
-    let result = run(PACKETS, &[&[("link.trunk.delay-changes", changes)][..], &at_once].concat());
+    let result = run_recorded(PACKETS, &[&[("link.trunk.delay-changes", changes)][..], &at_once].concat());
     let samples = result.series.iter().find(|series| series.metric == "rtt").unwrap();
     let at = |from: f64, to: f64| {
         let inside =
@@ -151,7 +122,7 @@ fn a_delay_that_falls_keeps_the_order() {
     for stack in ["linux", "reno"] {
         let overrides =
             [("link.trunk.delay-changes", changes), ("tcp.stack", stack), ("tcp.receive-window", "60 kB")];
-        let result = run(PACKETS, &overrides);
+        let result = run_recorded(PACKETS, &overrides);
         assert_eq!(of_flow(&result, "segments_retransmitted"), 0, "{stack}");
         assert_eq!(of_flow(&result, "fast_retransmits"), 0, "{stack}");
     }
@@ -159,12 +130,12 @@ fn a_delay_that_falls_keeps_the_order() {
 
 #[test]
 fn packets_that_are_held_back_arrive_late_and_whole() {
-    let result = run(PACKETS, &[("link.trunk.reorder", "{ share = 0.02, delay = \"4 ms\" }")]);
-    let (held, sent) = (total(&result, "held_back"), total(&result, "cells_arrived"));
+    let result = run_recorded(PACKETS, &[("link.trunk.reorder", "{ share = 0.02, delay = \"4 ms\" }")]);
+    let (held, sent) = (total(&result.ports, "held_back"), total(&result.ports, "cells_arrived"));
     // On the trunk both ways: a third of the hops.
     let share = held as f64 / (sent as f64 / 3.0);
     assert!((share - 0.02).abs() < 0.004, "{held} of {sent}");
-    assert_eq!(total(&result, "lost_random") + total(&result, "cells_discarded"), 0);
+    assert_eq!(total(&result.ports, "lost_random") + total(&result.ports, "cells_discarded"), 0);
 }
 
 /// A sender that measures reordering in time fills the line where packets overtake each other (RFC 8985 section 6.2: the
@@ -173,7 +144,7 @@ fn packets_that_are_held_back_arrive_late_and_whole() {
 fn rack_survives_reordering_and_three_duplicate_acks_do_not() {
     let goodput = |overrides: &[(&str, &str)]| {
         let reorder = ("link.trunk.reorder", "{ share = 0.02, delay = \"8 ms\" }");
-        goodput(&run(PACKETS, &[&[reorder], overrides].concat())) / 10e6
+        metric(&run_recorded(PACKETS, &[&[reorder], overrides].concat()), "goodput") / 10e6
     };
     let rack = goodput(&[]);
     let duplicates =
@@ -195,8 +166,8 @@ fn frames_may_be_broken_on_several_links() {
         ("link.loss-unit", "cell"),
         ("link.exit.loss-unit", "frame"),
     ];
-    let result = run(PACKETS, &overrides);
-    assert!(total(&result, "lost_random") > 50 && of_flow(&result, "frames_delivered") > 0);
+    let result = run_recorded(PACKETS, &overrides);
+    assert!(total(&result.ports, "lost_random") > 50 && of_flow(&result, "frames_delivered") > 0);
 }
 
 #[test]
@@ -214,19 +185,12 @@ fn any_schedule_of_visits_gives_the_same_run() {
     let cases = [(PACKETS, packets.to_vec()), (CELLS, cells.to_vec()), (PACKETS, tcp_cells)];
     for (text, overrides) in &cases {
         let scenario = load(text, overrides);
-        let experiment = Experiment::new(&scenario).unwrap();
         let fingerprint = |change: &dyn Fn(&mut Schedule)| {
-            let mut network = experiment.network(1, 0, Options::default());
-            network.set_schedule(change);
-            experiment.run_network(network, &mut || false).unwrap().fingerprint
+            run_as(&scenario, Options::default(), |network| network.set_schedule(change)).fingerprint
         };
         let usual = fingerprint(&|_| {});
         for seed in 0..3 {
-            let shuffle = |schedule: &mut Schedule| {
-                schedule.cap = 20 * MILLISECOND;
-                schedule.shuffle = Some(Randomness { seed, replication: 0 }.named("schedule"));
-            };
-            assert_eq!(fingerprint(&shuffle), usual, "seed {seed}");
+            assert_eq!(fingerprint(&shuffled(seed, 20 * MILLISECOND)), usual, "seed {seed}");
         }
     }
 }

@@ -1,30 +1,11 @@
 //! Runs that are watched: the same bytes as any other run, and every cell accounted for at every stop.
 
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::collections::BTreeMap;
 
 use celltrain_engine::{Time, time::MICROSECOND};
-use celltrain_network::{
-    Experiment, Options,
-    live::{Live, Whereabouts},
-    scenario::{Framing, Scenario},
-    table::Column,
-};
+use celltrain_network::{Experiment, Options, live::Whereabouts, scenario::Framing};
 
-const FOLDERS: [&str; 2] = ["teaching", "regression"];
-
-/// Every shipped scenario, cut to `duration`.
-fn shipped(duration: &str) -> Vec<Scenario> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let entries = FOLDERS.iter().flat_map(|folder| fs::read_dir(root.join(folder)).unwrap());
-    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    let cut = [("duration".to_owned(), duration.to_owned()), ("warm-up".to_owned(), "3 ms".to_owned())];
-    paths.iter().map(|path| Scenario::load(path, &cut).unwrap_or_else(|error| panic!("{error}"))).collect()
-}
-
-fn live(scenario: &Scenario) -> Live {
-    Live::new(scenario.clone(), scenario.spec().seed, 0).unwrap()
-}
+use crate::common::{live, load, metric, numbers, of_flow, shipped, total};
 
 /// Lengths of steps of all magnitudes, in picoseconds, over and over.
 fn steps() -> impl Iterator<Item = Time> {
@@ -162,7 +143,7 @@ fn captured_vcs_are_those_whose_cells_are_discarded() {
             "schema = 1\nname = \"captured\"\nduration = \"60 ms\"\n[topology]\nkind = \"n-source\"\nsources = 4\n\
              [link]\ndelay = \"100 us\"\n[switch]\nbuffer = \"200 cells\"\ndiscard.policy = \"{policy}\"\n"
         );
-        let scenario = Scenario::from_toml(&text, "captured.toml", &[]).unwrap();
+        let scenario = load(&text, &[]);
         let (mut watched, mut captured, mut lost) = (live(&scenario), BTreeMap::new(), BTreeMap::new());
         while !watched.is_over() {
             assert!(watched.advance(watched.now() + 100 * MICROSECOND, &mut || false));
@@ -192,7 +173,7 @@ fn no_rm_cell_is_dropped_at_the_head() {
                 [switch.discard]\npolicy = \"codel\"\ncodel = { target = \"1 ms\", interval = \"5 ms\" }\n[vc]\ncategory = \"abr\"\n[abr]\nicr = \"60 Mbit/s\"\npcr = \"60 Mbit/s\"\n\
                 mcr = \"60 Mbit/s\"\nsource-buffer = \"100 cells\"\n\
                 [traffic]\nkind = \"cbr\"\nrate = \"100 Mbit/s\"\nframe = 4\n";
-    let scenario = Scenario::from_toml(text, "head.toml", &[]).unwrap();
+    let scenario = load(text, &[]);
     let (mut watched, mut dropped) = (live(&scenario), 0);
     while !watched.is_over() {
         assert!(watched.advance(watched.now() + 1_000 * MICROSECOND, &mut || false));
@@ -207,7 +188,7 @@ fn no_rm_cell_is_dropped_at_the_head() {
 /// Behind a link that reorders packets have other numbers, which say nothing of those that were lost in front of it.
 #[test]
 fn no_packet_on_its_way_is_broken() {
-    let scenario = Scenario::from_toml(SHORT, "short.toml", &[]).unwrap();
+    let scenario = load(SHORT, &[]);
     let (mut watched, mut lost, mut seen) = (live(&scenario), 0, 0);
     while !watched.is_over() {
         assert!(watched.advance(watched.now() + 2_000 * MICROSECOND, &mut || false));
@@ -221,13 +202,13 @@ fn no_packet_on_its_way_is_broken() {
 
 #[test]
 fn short_flows_deliver_what_their_receivers_have_had() {
-    let scenario = Scenario::from_toml(SHORT, "short.toml", &[]).unwrap();
+    let scenario = load(SHORT, &[]);
     let mut watched = live(&scenario);
     assert!(watched.advance(Time::MAX, &mut || false));
     let seen: Vec<_> = watched.flows().iter().map(|flow| [flow.delivered, flow.retransmitted]).collect();
     let result = watched.finish(&mut || false).unwrap();
     let [delivered, again] =
-        ["bytes_delivered", "segments_retransmitted"].map(|column| result.flows.counts(column)[0]);
+        ["bytes_delivered", "segments_retransmitted"].map(|column| of_flow(&result, column));
     assert_eq!(seen, [[delivered, again]]);
     assert!(delivered > 20_000 && again > 0);
 }
@@ -239,7 +220,7 @@ fn every_cell_of_a_frame_that_is_lost_whole_is_told_of() {
         .replace(r#"framing = "packets", "#, "")
         .replace(r#", trunk.reorder = { share = 0.2, delay = "3 ms" }"#, "");
     assert!(!cells.contains("packets") && !cells.contains("reorder"));
-    let scenario = Scenario::from_toml(&cells, "cells.toml", &[]).unwrap();
+    let scenario = load(&cells, &[]);
     let (mut watched, mut told, mut frames) = (live(&scenario), 0, 0);
     while !watched.is_over() {
         assert!(watched.advance(watched.now() + 2_000 * MICROSECOND, &mut || false));
@@ -249,14 +230,14 @@ fn every_cell_of_a_frame_that_is_lost_whole_is_told_of() {
         }
     }
     let result = watched.finish(&mut || false).unwrap();
-    let lost: u64 = result.ports.counts("lost_random").iter().sum();
+    let lost = total(&result.ports, "lost_random");
     assert_eq!(told, lost);
     assert!(lost > 10 * frames && frames > 10, "{lost} cells of {frames} frames");
 }
 
 #[test]
 fn short_flows_are_told_of_when_they_end() {
-    let scenario = Scenario::from_toml(SHORT, "short.toml", &[]).unwrap();
+    let scenario = load(SHORT, &[]);
     let (mut watched, mut told) = (live(&scenario), Vec::new());
     while !watched.is_over() {
         let since = watched.now();
@@ -266,10 +247,9 @@ fn short_flows_are_told_of_when_they_end() {
         told.extend(ended);
     }
     let result = watched.finish(&mut || false).unwrap();
-    let value = |name: &str| result.summary.iter().find(|metric| metric.name == name).unwrap().value;
     let mean = told.iter().map(|one| one.time as f64 / 1e12).sum::<f64>() / told.len() as f64;
-    assert_eq!(told.len() as f64, value("short_flows_completed"));
-    assert!((mean - value("fct_mean")).abs() < 1e-9, "{mean} s");
+    assert_eq!(told.len() as f64, metric(&result, "short_flows_completed"));
+    assert!((mean - metric(&result, "fct_mean")).abs() < 1e-9, "{mean} s");
     assert!(told.len() > 20);
 }
 
@@ -304,7 +284,7 @@ traffic = { kind = "cbr", rate = "1 Mbit/s", frame = 1 }
 /// Nothing waits: a cell takes a cell time and the delay of every link, I.356 section 6.1.
 #[test]
 fn the_delay_of_bare_cells_is_that_of_the_idle_path_where_nothing_waits() {
-    let scenario = Scenario::from_toml(CELLS, "cells.toml", &[]).unwrap();
+    let scenario = load(CELLS, &[]);
     let (mut watched, mut told, mut quiet) = (live(&scenario), 0, 0);
     while !watched.is_over() {
         assert!(watched.advance(watched.now() + 300 * MICROSECOND, &mut || false));
@@ -331,20 +311,14 @@ fn the_delays_of_bare_cells_are_those_that_a_run_measures() {
         ("link.access.rate", "8 Mbit/s"),
         ("traffic", r#"{ kind = "on-off", peak = "8 Mbit/s", on = "5 ms", off = "9 ms", frame = 5 }"#),
     ];
-    let overrides = overrides.map(|(key, value)| (key.to_owned(), value.to_owned()));
-    let scenario = |delays: &str| {
-        let delays = ("measures.delays".to_owned(), delays.to_owned());
-        Scenario::from_toml(CELLS, "cells.toml", &[&overrides[..], &[delays]].concat()).unwrap()
-    };
+    let scenario = |delays| load(CELLS, &[&overrides[..], &[("measures.delays", delays)]].concat());
     let mut seen = Vec::new();
     for delays in ["tcp", "all"] {
         let mut watched = live(&scenario(delays));
         assert!(watched.advance(Time::MAX, &mut || false));
         seen.push(watched.drain_transfer_delays());
         let result = watched.finish(&mut || false).unwrap();
-        let columns = result.flows.columns();
-        let (.., means) = columns.iter().find(|column| column.0 == "transfer_delay_mean").unwrap();
-        let Column::Number(means) = means else { panic!("a delay is a number") };
+        let means = numbers(&result.flows, "transfer_delay_mean");
         for (seen, mean) in seen[0].iter().zip(means).filter(|_| delays == "all") {
             let seen = seen.expect("frames arrive") as f64 / 1e12;
             assert!((seen / mean - 1.0).abs() < 1e-9, "{seen} s seen, {mean} s measured");

@@ -1,9 +1,6 @@
 //! Losses on links: scripted ones hit the segment that is named, random ones come at their rate, and nothing else changes.
 
-use celltrain_network::{
-    run::{Experiment, Options, RunResult},
-    scenario::Scenario,
-};
+use crate::common::{error, of_flow, run_plain, total};
 
 /// One connection over two links, with an ACK a segment.
 const ONE_FLOW: &str = r#"
@@ -18,38 +15,18 @@ switch.buffer = "unlimited"
 tcp = { stack = "newreno", mss = "1000 B", delayed-ack = "0 s", receive-window = "20 KiB" }
 "#;
 
-fn run(text: &str) -> RunResult {
-    let scenario = Scenario::from_toml(text, "test.toml", &[]).unwrap();
-    Experiment::new(&scenario).unwrap().run(1, 0, Options::default(), &mut || false).unwrap()
-}
-
-fn error(text: &str) -> String {
-    match Scenario::from_toml(text, "test.toml", &[]) {
-        Ok(scenario) => scenario.graph().unwrap_err().to_string(),
-        Err(error) => error.to_string(),
-    }
-}
-
-fn total(result: &RunResult, column: &str) -> u64 {
-    result.ports.counts(column).iter().sum()
-}
-
-fn of_flow(result: &RunResult, column: &str) -> u64 {
-    result.flows.counts(column)[0]
-}
-
 #[test]
 fn without_losses_nothing_is_retransmitted() {
-    let result = run(ONE_FLOW);
+    let result = run_plain(ONE_FLOW, &[]);
     assert_eq!(of_flow(&result, "segments_retransmitted"), 0);
-    assert_eq!((total(&result, "lost_random"), total(&result, "lost_scripted")), (0, 0));
+    assert_eq!((total(&result.ports, "lost_random"), total(&result.ports, "lost_scripted")), (0, 0));
 }
 
 #[test]
 fn a_named_segment_is_lost_once() {
-    let result = run(&format!("{ONE_FLOW}[[loss]]\nflow = \"1\"\nsegment = 100\n"));
+    let result = run_plain(&format!("{ONE_FLOW}[[loss]]\nflow = \"1\"\nsegment = 100\n"), &[]);
     // 1040 bytes and 16 of AAL5 and LLC/SNAP fill 22 cells.
-    assert_eq!(total(&result, "lost_scripted"), 22);
+    assert_eq!(total(&result.ports, "lost_scripted"), 22);
     assert_eq!(of_flow(&result, "segments_retransmitted"), 1);
     assert_eq!((of_flow(&result, "fast_retransmits"), of_flow(&result, "timeouts")), (1, 0));
     assert_eq!(of_flow(&result, "cells_useless"), 0, "a frame lost whole leaves nothing behind");
@@ -60,8 +37,8 @@ fn the_retransmission_can_be_lost_too() {
     let text = format!(
         "{ONE_FLOW}[[loss]]\nflow = \"1\"\nsegment = 100\n[[loss]]\nflow = \"1\"\nsegment = 100\noccurrence = 2\n"
     );
-    let result = run(&text);
-    assert_eq!(total(&result, "lost_scripted"), 44);
+    let result = run_plain(&text, &[]);
+    assert_eq!(total(&result.ports, "lost_scripted"), 44);
     assert_eq!(of_flow(&result, "timeouts"), 1, "a lost retransmission needs the timer");
 }
 
@@ -69,7 +46,7 @@ fn the_retransmission_can_be_lost_too() {
 fn any_link_of_the_way_can_lose_and_the_loss_is_counted_there() {
     let text =
         format!("{ONE_FLOW}[[loss]]\nflow = \"1\"\nsegment = 100\nlink = [\"switch1\", \"switch2\"]\n");
-    let result = run(&text);
+    let result = run_plain(&text, &[]);
     let lost: Vec<_> = result.ports.counts("lost_scripted").to_vec();
     let arrived = result.ports.counts("cells_arrived");
     let place = lost.iter().position(|&cells| cells == 22).unwrap();
@@ -79,8 +56,9 @@ fn any_link_of_the_way_can_lose_and_the_loss_is_counted_there() {
 
 #[test]
 fn a_lost_ack_is_made_good_by_the_next_one() {
-    let result = run(&format!("{ONE_FLOW}[[loss]]\nflow = \"1\"\nsegment = 100\ndirection = \"ack\"\n"));
-    assert_eq!(total(&result, "lost_scripted"), 2, "an ACK of 40 bytes fills two cells");
+    let result =
+        run_plain(&format!("{ONE_FLOW}[[loss]]\nflow = \"1\"\nsegment = 100\ndirection = \"ack\"\n"), &[]);
+    assert_eq!(total(&result.ports, "lost_scripted"), 2, "an ACK of 40 bytes fills two cells");
     assert_eq!(of_flow(&result, "segments_retransmitted"), 0);
 }
 
@@ -92,8 +70,8 @@ fn a_segment_of_one_of_several_connections_on_a_vc_is_lost() {
     for direction in ["data", "ack"] {
         for flow in 1..=3 {
             let loss = format!("[[loss]]\nflow = \"{flow}\"\nsegment = 10\ndirection = \"{direction}\"\n");
-            let result = run(&format!("{shared}{loss}"));
-            assert!(total(&result, "lost_scripted") > 0, "{direction} of flow {flow}");
+            let result = run_plain(&format!("{shared}{loss}"), &[]);
+            assert!(total(&result.ports, "lost_scripted") > 0, "{direction} of flow {flow}");
             let mut expected = [0; 3];
             expected[flow - 1] = u64::from(direction == "data");
             assert_eq!(result.flows.counts("segments_retransmitted"), expected, "{direction} of flow {flow}");
@@ -103,8 +81,8 @@ fn a_segment_of_one_of_several_connections_on_a_vc_is_lost() {
 
 #[test]
 fn frames_are_lost_at_their_rate_and_whole() {
-    let result = run(&ONE_FLOW.replace("link.delay", "link.loss = 0.02\nlink.delay"));
-    let (arrived, lost) = (total(&result, "cells_arrived"), total(&result, "lost_random"));
+    let result = run_plain(&ONE_FLOW.replace("link.delay", "link.loss = 0.02\nlink.delay"), &[]);
+    let (arrived, lost) = (total(&result.ports, "cells_arrived"), total(&result.ports, "lost_random"));
     let share = lost as f64 / arrived as f64;
     assert!((0.015..0.025).contains(&share), "{lost} of {arrived}");
     assert_eq!(of_flow(&result, "cells_useless"), 0);
@@ -113,8 +91,8 @@ fn frames_are_lost_at_their_rate_and_whole() {
 #[test]
 fn cells_are_lost_at_their_rate_and_break_frames() {
     let text = ONE_FLOW.replace("link.delay", "link.loss = 0.002\nlink.loss-unit = \"cell\"\nlink.delay");
-    let result = run(&text);
-    let (arrived, lost) = (total(&result, "cells_arrived"), total(&result, "lost_random"));
+    let result = run_plain(&text, &[]);
+    let (arrived, lost) = (total(&result.ports, "cells_arrived"), total(&result.ports, "lost_random"));
     let share = lost as f64 / arrived as f64;
     assert!((0.0015..0.0025).contains(&share), "{lost} of {arrived}");
     // A lost cell costs the rest of its frame, and a lost end mark that of the next one.
@@ -124,7 +102,7 @@ fn cells_are_lost_at_their_rate_and_break_frames() {
 
 #[test]
 fn a_link_that_loses_everything_passes_nothing() {
-    let result = run(&ONE_FLOW.replace("link.delay", "link.exit.loss = 1\nlink.delay"));
+    let result = run_plain(&ONE_FLOW.replace("link.delay", "link.exit.loss = 1\nlink.delay"), &[]);
     assert_eq!(of_flow(&result, "frames_delivered"), 0);
     assert!(of_flow(&result, "timeouts") > 0);
 }
@@ -133,7 +111,7 @@ fn a_link_that_loses_everything_passes_nothing() {
 fn bare_cells_are_lost_too() {
     let text = ONE_FLOW.replace("link.delay", "link.loss = 0.1\nlink.loss-unit = \"cell\"\nlink.delay")
         + "[traffic]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\n";
-    let result = run(&text);
+    let result = run_plain(&text, &[]);
     let delivered = of_flow(&result, "cells_useful") as f64 / (4e6 / 424.0);
     // Three links.
     assert!((delivered - 0.9 * 0.9 * 0.9).abs() < 0.02, "{delivered}");
@@ -153,11 +131,11 @@ fn impossible_losses_are_errors() {
         ("[link.trunk]\nloss = 1.5\n", "expected 0 to 1, found 1.5"),
     ];
     for (tables, expected) in cases {
-        let found = error(&format!("{ONE_FLOW}{tables}"));
+        let found = error(&format!("{ONE_FLOW}{tables}"), &[]);
         assert!(found.contains(expected), "{found}");
     }
     let cells = format!(
         "{ONE_FLOW}[traffic]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\n[[loss]]\nflow = \"1\"\nsegment = 1\n"
     );
-    assert!(error(&cells).contains("no segments to lose"));
+    assert!(error(&cells, &[]).contains("no segments to lose"));
 }

@@ -6,8 +6,9 @@ use celltrain_network::{
     Experiment, Options, RunResult,
     live::{Live, Row},
     scenario::{Graph, Scenario},
-    table::{Column, Table},
 };
+
+use crate::common::{error, load, metric, names, read, replicate, run_plain, value};
 
 /// Two hosts with three switches of different rates between theirs, and `flows`.
 fn diamond(routing: &str, flows: &str) -> Result<Scenario, String> {
@@ -30,7 +31,7 @@ fn diamond(routing: &str, flows: &str) -> Result<Scenario, String> {
          topology = {{ kind = \"graph\", node = [{nodes}], link = [{links}] }}\n\
          link = {{ framing = \"packets\", delay = \"1 us\" }}\nswitch.buffer = \"1000 packets\"\n{flows}"
     );
-    Scenario::from_toml(&text, "test.toml", &[]).map_err(|error| error.to_string())
+    read(&text, &[])
 }
 
 /// As many flows from the source to the sink.
@@ -48,20 +49,7 @@ fn constant(rate: f64) -> String {
 }
 
 fn run(scenario: &Scenario) -> RunResult {
-    let experiment = Experiment::new(scenario).unwrap_or_else(|error| panic!("{error}"));
-    experiment.run(1, 0, Options::default(), &mut || false).expect("nothing interrupts")
-}
-
-fn value(table: &Table, row: &str, column: &str) -> f64 {
-    let column_of =
-        |name: &str| table.columns().iter().find(|(other, ..)| *other == name).map(|column| &column.2);
-    let Column::Text(names) = &table.columns()[0].2 else { panic!("a table begins with names") };
-    let row = names.iter().position(|name| name == row).unwrap_or_else(|| panic!("no row {row}"));
-    match column_of(column) {
-        Some(Column::Number(values)) => values[row],
-        Some(Column::Count(values)) => values[row] as f64,
-        _ => panic!("no column {column}"),
-    }
+    replicate(scenario, 0, Options::default())
 }
 
 /// Checks that of `all` independent draws `count` gave what has probability `share`: within four standard deviations of a binomial
@@ -131,14 +119,13 @@ fn permutation(routing: &str, traffic: &str) -> Scenario {
          switch.buffer = \"100 packets\"\ntcp = {{ stack = \"linux\", rto-min = \"5 ms\", rto-variance-min = \"1 ms\", receive-window = \"64 KiB\" }}\n\
          traffic = {{ {traffic} }}\n"
     );
-    Scenario::from_toml(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"))
+    load(&text, &[])
 }
 
 /// The loads of the ports from aggregation switches to core switches.
 fn core_loads(result: &RunResult) -> Vec<f64> {
-    let Column::Text(names) = &result.ports.columns()[0].2 else { panic!("a table begins with names") };
     let upward = |name: &&String| name.starts_with("aggregation") && name.contains("> core");
-    names.iter().filter(upward).map(|name| value(&result.ports, name, "utilisation")).collect()
+    names(&result.ports).iter().filter(upward).map(|name| value(&result.ports, name, "utilisation")).collect()
 }
 
 #[test]
@@ -159,7 +146,7 @@ fn a_permutation_that_is_sprayed_fills_all_ways_of_a_fat_tree_alike() {
 fn tcp_is_faster_over_all_ways_than_over_one_each() {
     let goodput = |routing| {
         let result = run(&permutation(routing, "kind = \"greedy\", start = \"0 ms .. 1 ms\""));
-        result.summary.iter().find(|metric| metric.name == "goodput").expect("a metric").value / 16.0
+        metric(&result, "goodput") / 16.0
     };
     let (sprayed, hashed) = (goodput("packet"), goodput("flow"));
     assert!(sprayed > 1.1 * hashed, "{sprayed} over all ways, {hashed} over one");
@@ -172,11 +159,7 @@ fn transfers_over_several_ways_arrive_whole_whatever_overtakes_and_is_lost() {
     let text =
         diamond("multipath = \"packet\"", &format!("{flows}[tcp]\nstack = \"linux\"\n")).unwrap().to_toml();
     for (loss, least_again) in [("0.0", 0.0), ("0.01", 10.0)] {
-        let changes =
-            [("link.loss", loss), ("duration", "2 s")].map(|(key, value)| (key.into(), value.into()));
-        let scenario =
-            Scenario::from_toml(&text, "test.toml", &changes).unwrap_or_else(|error| panic!("{error}"));
-        let result = run(&scenario);
+        let result = run_plain(&text, &[("link.loss", loss), ("duration", "2 s")]);
         assert_eq!(value(&result.flows, "f", "bytes_delivered"), 3e6);
         assert!(value(&result.flows, "f", "segments_retransmitted") >= least_again);
         // Both ways are sprayed: all switches carry data and ACKs.
@@ -233,19 +216,12 @@ fn the_ways_of_all_hosts_are_as_many_as_the_fabric_has() {
 
 #[test]
 fn what_cannot_be_sprayed_is_refused() {
-    let refusal = |text: &str| {
-        let scenario = Scenario::from_toml(text, "test.toml", &[]);
-        match scenario.and_then(|scenario| scenario.graph()) {
-            Ok(_) => panic!("{text} is accepted"),
-            Err(error) => error.to_string(),
-        }
-    };
     let head = "schema = 1\nname = \"no\"\nduration = \"1 ms\"\nrouting.multipath = \"packet\"\n";
-    let cells = refusal(&format!("{head}topology = {{ kind = \"fat-tree\", k = 4 }}\n"));
+    let cells = error(&format!("{head}topology = {{ kind = \"fat-tree\", k = 4 }}\n"), &[]);
     assert!(cells.contains("test.toml:4: routing.multipath: the cells of a VC stay in order"), "{cells}");
     let torus = "topology = { kind = \"torus\", rows = 16, columns = 16, hosts = 1, pattern = \"all-to-all\" }\nlink.framing = \"packets\"\n\
                  switch.buffer = \"9 packets\"\n";
-    let ways = refusal(&format!("{head}{torus}"));
+    let ways = error(&format!("{head}{torus}"), &[]);
     assert!(ways.contains("more than 256 shortest ways"), "{ways}");
     let unknown = diamond("multipath = \"cell\"", &many(1)).expect_err("no such multipath");
     assert!(unknown.contains("unknown name \"cell\""), "{unknown}");

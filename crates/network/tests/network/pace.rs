@@ -1,9 +1,8 @@
 //! A VC with a peak rate, kept by a shaper of cells or by sources that wait before they make the next frame.
 
-use celltrain_network::{
-    run::{Experiment, Options, RunResult},
-    scenario::Scenario,
-};
+use celltrain_network::RunResult;
+
+use crate::common::{longest_round_trip, run_recorded};
 
 /// A window of fifty segments and a round trip of 2 ms; the peak rate, 1000 frames of 12 cells a second, is the bottleneck.
 const NETWORK: &str = r#"
@@ -21,19 +20,7 @@ pcr = "5.088 Mbit/s"
 "#;
 
 fn run(spacing: &str, topology: &str) -> RunResult {
-    let text = format!("{NETWORK}spacing = \"{spacing}\"\n[topology]\n{topology}\n");
-    let scenario = Scenario::from_toml(&text, "test.toml", &[]).unwrap();
-    let experiment = Experiment::new(&scenario).unwrap();
-    let mut network = experiment.network(1, 0, Options::default());
-    network.record_events();
-    experiment.run_network(network, &mut || false).unwrap()
-}
-
-/// The longest round trip measured after the first second, in seconds.
-fn longest_round_trip(result: &RunResult) -> f64 {
-    let series = result.series.iter().find(|series| series.metric == "rtt").unwrap();
-    let late = std::iter::zip(&series.times, &series.values).filter(|(time, _)| **time > 1.0);
-    late.map(|(_, rtt)| *rtt).fold(0.0, f64::max)
+    run_recorded(&format!("{NETWORK}spacing = \"{spacing}\"\n[topology]\n{topology}\n"), &[])
 }
 
 #[test]

@@ -1,48 +1,25 @@
 //! Packet-framed links: times, limits and policies by whole frames.
 
 use celltrain_atm::{buffer::PolicyName, scheduler::DisciplineName};
-use celltrain_network::{
-    run::{Experiment, Options, RunResult},
-    scenario::Scenario,
-    table::Column,
-};
+use celltrain_network::RunResult;
+
+use crate::common::{error, load, metric, numbers, of_flow, run_recorded, total};
 
 /// One connection over a bottleneck with room for eight packets, the one in transmission included (K. Fall and S. Floyd,
 /// "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP", 1996).
 const FALL_FLOYD: &str = include_str!("../../../../scenarios/teaching/fall-floyd.toml");
 
-fn load(text: &str, overrides: &[(&str, &str)]) -> Scenario {
-    let overrides: Vec<_> =
-        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    Scenario::from_toml(text, "test.toml", &overrides).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn run(text: &str, overrides: &[(&str, &str)]) -> RunResult {
-    let scenario = load(text, overrides);
-    let experiment = Experiment::new(&scenario).unwrap();
-    let mut network = experiment.network(1, 0, Options::default());
-    network.record_events();
-    experiment.run_network(network, &mut || false).unwrap()
-}
-
-fn error(text: &str, overrides: &[(&str, &str)]) -> String {
-    let overrides: Vec<_> =
-        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    match Scenario::from_toml(text, "test.toml", &overrides) {
-        Ok(scenario) => scenario.graph().unwrap_err().to_string(),
-        Err(error) => error.to_string(),
-    }
-}
-
 #[test]
 fn a_packet_takes_the_time_of_its_bytes_without_drift() {
     // A window of one segment: each takes its round trip, and an ACK the same way back.
     let text = FALL_FLOYD.split("[[loss]]").next().unwrap();
-    let result =
-        run(text, &[("tcp.receive-window", "1000 B"), ("duration", "1000 s"), ("link.overhead", "10 B")]);
+    let result = run_recorded(
+        text,
+        &[("tcp.receive-window", "1000 B"), ("duration", "1000 s"), ("link.overhead", "10 B")],
+    );
     // 1050 bytes at 8 Mbit/s and 800 kbit/s, ACKs of 50 bytes, 100 ms each way.
     let round = 1050.0 * 8.0 * (1.0 / 8e6 + 1.0 / 8e5) + 50.0 * 8.0 * (1.0 / 8e6 + 1.0 / 8e5) + 0.2;
-    assert_eq!(result.flows.counts("segments_sent")[0], (1000.0 / round) as u64 + 1);
+    assert_eq!(of_flow(&result, "segments_sent"), (1000.0 / round) as u64 + 1);
     let acks = result.series.iter().find(|series| series.metric == "acknowledged").unwrap();
     for (number, time) in std::iter::zip(1.., &acks.times) {
         assert!((time - f64::from(number) * round).abs() < 1e-9, "ACK {number} at {time}");
@@ -53,13 +30,15 @@ fn a_packet_takes_the_time_of_its_bytes_without_drift() {
 fn a_buffer_never_holds_more_than_its_limit() {
     let text = FALL_FLOYD.split("[[loss]]").next().unwrap();
     for (buffer, most) in [("8 packets", 8), ("5 KiB", 4 * 1040)] {
-        let result =
-            run(text, &[("switch.buffer", buffer), ("tcp.receive-window", "60 KiB"), ("duration", "60 s")]);
-        assert!(result.ports.counts("discarded_buffer_full").iter().sum::<u64>() > 0, "{buffer}");
+        let result = run_recorded(
+            text,
+            &[("switch.buffer", buffer), ("tcp.receive-window", "60 KiB"), ("duration", "60 s")],
+        );
+        assert!(total(&result.ports, "discarded_buffer_full") > 0, "{buffer}");
         let switch = result.ports.counts("switch").iter().position(|&switch| switch == 1).unwrap();
         let fullest = result.ports.counts("occupancy_max");
         assert_eq!(fullest[switch..].iter().max(), Some(&most), "{buffer}");
-        let busy = result.summary.iter().find(|metric| metric.name == "utilisation").unwrap().value;
+        let busy = metric(&result, "utilisation");
         assert!((0.5..=1.0).contains(&busy), "{busy}");
     }
 }
@@ -83,11 +62,10 @@ espd-original = { high = "90 %", low = "50 %", red-limit = 2 }
 
 /// Checks what every port of packets must do under overload: it stays within its limit, breaks no frame, and keeps busy.
 fn check_overload(overrides: &[(&str, &str)]) -> RunResult {
-    let result = run(FIVE, overrides);
-    let sum = |column: &str| result.ports.counts(column).iter().sum::<u64>();
-    assert!(sum("cells_discarded") + sum("cells_pushed_out") > 0, "{overrides:?}");
-    assert_eq!(result.flows.counts("cells_useless").iter().sum::<u64>(), 0, "{overrides:?}");
-    let throughput = result.summary.iter().find(|metric| metric.name == "throughput").unwrap().value;
+    let result = run_recorded(FIVE, overrides);
+    assert!(total(&result.ports, "cells_discarded") > 0, "{overrides:?}");
+    assert_eq!(total(&result.flows, "cells_useless"), 0, "{overrides:?}");
+    let throughput = metric(&result, "throughput");
     assert!((7e6..1e7).contains(&throughput), "{overrides:?}: {throughput}");
     result
 }
@@ -107,7 +85,7 @@ fn every_policy_runs_on_packets() {
 fn policies_that_look_at_frames_refuse_before_the_buffer_is_full() {
     for policy in ["tail-drop", "ppd", "epd", "espd", "espd-original"] {
         let result = check_overload(&[("switch.discard.policy", policy)]);
-        let sum = |column: &str| result.ports.counts(column).iter().sum::<u64>();
+        let sum = |column: &str| total(&result.ports, column);
         let (full, discarded) = (sum("discarded_buffer_full"), sum("cells_discarded"));
         assert_eq!(
             full == discarded,
@@ -135,7 +113,7 @@ fn a_reserved_frame_is_a_packet_with_all_its_bytes() {
 #[test]
 fn limits_in_bytes_are_in_bytes() {
     let of = |buffer| [("switch.buffer", buffer), ("switch.vc-buffer", "6000 B")];
-    let [unlimited, large] = ["unlimited", "1 GB"].map(|buffer| run(FIVE, &of(buffer)));
+    let [unlimited, large] = ["unlimited", "1 GB"].map(|buffer| run_recorded(FIVE, &of(buffer)));
     assert_eq!(unlimited.fingerprint, large.fingerprint);
     let unit = |result: &RunResult| {
         let columns = result.ports.columns();
@@ -196,36 +174,28 @@ const PAIR: &str = "schema = 1\nname = \"pair\"\nduration = \"10 s\"\n\
     link = [{ from = \"a\", to = \"s\", rate = \"8 Mbit/s\", delay = \"10 ms\" }, { from = \"s\", to = \"b\", rate = \"800 kbit/s\", delay = \"20 ms\" }]\n\
     [[flow]]\nname = \"1\"\nfrom = \"a\"\nto = \"b\"\ntraffic = { kind = \"cbr\", rate = \"400 kbit/s\", packet = \"500 B\" }\n";
 
-/// The value of `column` for the first flow.
-fn number(result: &RunResult, column: &str) -> f64 {
-    match result.flows.columns().iter().find(|(name, ..)| *name == column) {
-        Some((_, _, Column::Number(values))) => values[0],
-        _ => panic!("no numbers in column \"{column}\""),
-    }
-}
-
 /// A packet of 500 B every 10 ms: half of the slower link, so that none waits. Each takes 0.5 ms and 5 ms to be sent and 30 ms to travel.
 #[test]
 fn packets_without_tcp_come_at_their_rate_and_in_their_time() {
-    let result = run(PAIR, &[]);
-    let delivered = result.flows.counts("frames_delivered")[0];
+    let result = run_recorded(PAIR, &[]);
+    let delivered = of_flow(&result, "frames_delivered");
     // Those that are sent within the last 35.5 ms are under way.
-    assert_eq!((delivered, result.flows.counts("cells_sent")[0]), (997, 1000));
-    assert_eq!(number(&result, "goodput"), 997.0 * 500.0 * 8.0 / 10.0);
+    assert_eq!((delivered, of_flow(&result, "cells_sent")), (997, 1000));
+    assert_eq!(numbers(&result.flows, "goodput")[0], 997.0 * 500.0 * 8.0 / 10.0);
     for column in ["transfer_delay_mean", "transfer_delay_max"] {
-        assert!((number(&result, column) - 0.0355).abs() < 1e-11, "{column}");
+        assert!((numbers(&result.flows, column)[0] - 0.0355).abs() < 1e-11, "{column}");
     }
-    assert_eq!(number(&result, "delay_variation"), 0.0);
-    assert_eq!(number(&result, "cell_loss_ratio"), 0.0);
+    assert_eq!(numbers(&result.flows, "delay_variation")[0], 0.0);
+    assert_eq!(numbers(&result.flows, "cell_loss_ratio")[0], 0.0);
 }
 
 /// At 1.6 Mbit/s every other packet is lost in front of 800 kbit/s; what arrives keeps the link busy.
 #[test]
 fn packets_without_tcp_are_lost_for_good() {
-    let result = run(PAIR, &[("flow.0.traffic.rate", "1.6 Mbit/s"), ("warm-up", "1 s")]);
-    assert!((number(&result, "goodput") / 8e5 - 1.0).abs() < 1e-3);
-    assert!((number(&result, "cell_loss_ratio") - 0.5).abs() < 1e-3);
-    assert_eq!(result.flows.counts("segments_sent")[0], 0);
+    let result = run_recorded(PAIR, &[("flow.0.traffic.rate", "1.6 Mbit/s"), ("warm-up", "1 s")]);
+    assert!((numbers(&result.flows, "goodput")[0] / 8e5 - 1.0).abs() < 1e-3);
+    assert!((numbers(&result.flows, "cell_loss_ratio")[0] - 0.5).abs() < 1e-3);
+    assert_eq!(of_flow(&result, "segments_sent"), 0);
 }
 
 /// Every model of a source sends packets, each with the mean rate that its parameters give, within what ten seconds of a random process can
@@ -248,14 +218,13 @@ fn every_source_sends_packets() {
         let traffic = format!("{{ kind = \"{kind}\", packet = \"100 B\", {keys} }}");
         let overrides =
             [("flow.0.traffic", traffic.as_str()), ("switch.buffer", "unlimited"), ("duration", "20 s")];
-        let clean = run(PAIR, &overrides);
-        let (sent, delivered) =
-            (clean.flows.counts("cells_sent")[0], clean.flows.counts("frames_delivered")[0]);
+        let clean = run_recorded(PAIR, &overrides);
+        let (sent, delivered) = (of_flow(&clean, "cells_sent"), of_flow(&clean, "frames_delivered"));
         assert!((sent as f64 / 10_000.0 - 1.0).abs() < 0.15, "{kind}: {sent}");
         assert!(sent - delivered < 300, "{kind}: {delivered} of {sent}");
         let rough = [&overrides[..], &[("link.loss", "0.1"), ("link.reorder", "{ share = 0.3, delay = \"5 ms\" }")]].concat();
-        let rough = run(PAIR, &rough);
-        let share = rough.flows.counts("frames_delivered")[0] as f64 / rough.flows.counts("cells_sent")[0] as f64;
+        let rough = run_recorded(PAIR, &rough);
+        let share = of_flow(&rough, "frames_delivered") as f64 / of_flow(&rough, "cells_sent") as f64;
         // Two links, each of which loses a tenth.
         assert!((share - 0.81).abs() < 0.03, "{kind}: {share}");
     }
@@ -265,11 +234,11 @@ fn every_source_sends_packets() {
 #[test]
 fn packets_travel_as_frames_on_cell_links() {
     let cells = [("link.framing", "cells"), ("switch.buffer", "1000 cells")];
-    let result = run(PAIR, &cells);
-    assert_eq!(result.flows.counts("cells_sent")[0], 11 * 1000);
-    let delivered = result.flows.counts("frames_delivered")[0];
-    assert_eq!(result.flows.counts("cells_useful")[0], 11 * delivered);
-    assert_eq!(number(&result, "goodput"), delivered as f64 * 500.0 * 8.0 / 10.0);
+    let result = run_recorded(PAIR, &cells);
+    assert_eq!(of_flow(&result, "cells_sent"), 11 * 1000);
+    let delivered = of_flow(&result, "frames_delivered");
+    assert_eq!(of_flow(&result, "cells_useful"), 11 * delivered);
+    assert_eq!(numbers(&result.flows, "goodput")[0], delivered as f64 * 500.0 * 8.0 / 10.0);
 }
 
 #[test]

@@ -1,34 +1,19 @@
 //! The cells of a port, one by one, are those that the port counts: as many arrived, were discarded and wait at any time.
 
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
 use celltrain_engine::{Time, time::MICROSECOND};
 use celltrain_network::{
-    live::{Live, Passage, PortState},
+    live::{Passage, PortState},
     scenario::Scenario,
 };
+
+use crate::common::{live, load, shipped};
 
 /// Times are exact to a picosecond per cell of a frame; no slot is so short.
 const INSTANT: Time = 1000;
 
 const END: Time = 30_000 * MICROSECOND;
-
-/// Every shipped scenario, cut short, on a small buffer so that there is something to discard.
-fn shipped() -> Vec<Scenario> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let folders = ["teaching", "regression"].map(|folder| root.join(folder));
-    let mut paths: Vec<_> = folders
-        .iter()
-        .flat_map(|folder| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()))
-        .collect();
-    paths.sort();
-    let cut = [("duration".to_owned(), "30 ms".to_owned()), ("warm-up".to_owned(), "3 ms".to_owned())];
-    paths.iter().map(|path| Scenario::load(path, &cut).unwrap_or_else(|error| panic!("{error}"))).collect()
-}
-
-fn live(scenario: &Scenario) -> Live {
-    Live::new(scenario.clone(), scenario.spec().seed, 0).unwrap()
-}
 
 /// The port's state after a run that was stopped nowhere but at `until`.
 fn port_at(scenario: &Scenario, link: usize, until: Time) -> PortState {
@@ -61,7 +46,7 @@ fn waiting(cells: &[Passage], at: Time) -> u64 {
 #[test]
 fn cells_one_by_one_are_those_the_port_counts() {
     let (mut followed, mut discarded, mut broken) = (0, 0, 0);
-    for scenario in shipped() {
+    for scenario in shipped("30 ms") {
         let name = scenario.spec().name.clone();
         let Some(link) = busiest(&scenario) else { continue };
         let cells = match live(&scenario).passages(link, 0, END, &mut || false) {
@@ -148,7 +133,7 @@ fn cells_leave_before_the_link_behind_them() {
             "[[flow]]\nname = \"b\"\nfrom = \"two\"\nto = \"sink\"\n",
         ]
         .concat();
-        let scenario = Scenario::from_toml(&text, "sink.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+        let scenario = load(&text, &[]);
         let link = busiest(&scenario).expect("a port of a switch");
         live(&scenario).passages(link, 0, 14_000 * MICROSECOND, &mut || false).unwrap()
     };

@@ -1,12 +1,9 @@
 //! Priority flow control: switches pause the links that bring them too much (IEEE 802.1Qbb with one class).
 
-use celltrain_engine::{random::Randomness, time::MILLISECOND, visit::Schedule};
-use celltrain_network::{
-    network::Network,
-    run::{Experiment, Options, RunResult},
-    scenario::Scenario,
-    table::Column,
-};
+use celltrain_engine::{random::Randomness, time::MILLISECOND};
+use celltrain_network::RunResult;
+
+use crate::common::{error, load, names, run_as, run_traced, shuffled, traced, value};
 
 /// Packets of TCP from fifteen hosts to one, over switches of a fat tree, and back.
 const INCAST: &str = r#"
@@ -68,35 +65,15 @@ flow = [
 /// Keys and what they are set to.
 type Pairs<'a> = &'a [(&'a str, &'a str)];
 
-fn load(text: &str, pairs: Pairs<'_>) -> Result<Scenario, String> {
-    let pairs: Vec<_> = pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    let scenario = Scenario::from_toml(text, "test.toml", &pairs).map_err(|error| error.to_string())?;
-    scenario.graph().map_err(|error| error.to_string()).map(|_| scenario)
-}
-
-fn run_as(text: &str, pairs: &[(&str, &str)], change: impl FnOnce(&mut Network)) -> RunResult {
-    let scenario = load(text, pairs).unwrap_or_else(|error| panic!("{error}"));
-    let experiment = Experiment::new(&scenario).unwrap();
-    let mut network = experiment.network(1, 0, Options { trace: true, ..Options::default() });
-    change(&mut network);
-    experiment.run_network(network, &mut || false).expect("nothing interrupts")
-}
-
 /// What a column of the ports says of those whose names `of` selects, added up.
 fn total(result: &RunResult, name: &str, of: impl Fn(&str) -> bool) -> f64 {
-    let column = |wanted: &str| &result.ports.columns().iter().find(|column| column.0 == wanted).unwrap().2;
-    let Column::Text(ports) = column("port") else { panic!("ports have names") };
-    let values: Vec<f64> = match column(name) {
-        Column::Count(counts) => counts.iter().map(|&count| count as f64).collect(),
-        Column::Number(numbers) => numbers.clone(),
-        Column::Text(_) => panic!("{name} is a number"),
-    };
-    ports.iter().zip(values).filter(|(port, _)| of(port)).map(|(_, value)| value).sum()
+    let rows = names(&result.ports).iter().filter(|port| of(port));
+    rows.map(|port| value(&result.ports, port, name)).sum()
 }
 
 #[test]
 fn an_incast_loses_nothing_and_reports_its_pauses() {
-    let result = run_as(INCAST, &[], |_| {});
+    let result = run_traced(INCAST, &[]);
     assert_eq!(total(&result, "cells_discarded", |_| true), 0.0);
     assert!(total(&result, "pauses", |_| true) > 10.0 && total(&result, "paused", |_| true) > 1e-4);
     assert_eq!(total(&result, "locked", |_| true), 0.0);
@@ -105,7 +82,7 @@ fn an_incast_loses_nothing_and_reports_its_pauses() {
     assert!(total(&result, "pauses", |port| port.starts_with("host")) > 0.0);
     // Without pauses the same memory loses.
     let text = INCAST.replace(", pause = { xoff = \"20 packets\", xon = \"15 packets\" }", "");
-    let lossy = run_as(&text, &[], |_| {});
+    let lossy = run_traced(&text, &[]);
     assert!(total(&lossy, "cells_discarded", |_| true) > 0.0);
     assert_eq!(total(&lossy, "pauses", |_| true), 0.0);
 }
@@ -114,7 +91,7 @@ fn an_incast_loses_nothing_and_reports_its_pauses() {
 /// link never idles.
 #[test]
 fn a_paused_link_carries_what_the_next_one_takes() {
-    let result = run_as(OVERLOAD, &[], |_| {});
+    let result = run_traced(OVERLOAD, &[]);
     let source = |port: &str| port.starts_with("src");
     let trunk = |port: &str| port == "switch1 > switch2";
     assert_eq!(total(&result, "cells_discarded", |_| true), 0.0);
@@ -137,7 +114,7 @@ fn a_paused_link_carries_what_the_next_one_takes() {
 fn a_pause_lasts_until_its_end_also_where_nothing_is_left_to_send() {
     let slow = [("duration", "10 ms"), ("link.trunk.rate", "2.12 Mbit/s")];
     let text = OVERLOAD.to_owned() + "[[flow]]\nname = \"1\"\nstop = \"199 us\"\n";
-    let result = run_as(&text, &slow, |_| {});
+    let result = run_traced(&text, &slow);
     let source = |port: &str| port.starts_with("src");
     assert_eq!(total(&result, "cells_forwarded", source), 20.0);
     assert_eq!(total(&result, "pauses", source), 1.0);
@@ -162,15 +139,12 @@ fn any_schedule_gives_one_run() {
         (RING, &[("duration", "10 ms")]),
     ];
     for (text, pairs) in cases {
-        let usual = run_as(text, pairs, |_| {});
+        let usual = run_traced(text, pairs);
         assert!(total(&usual, "pauses", |_| true) > 1.0, "{pairs:?}");
         for seed in 0..3 {
             let mut generator = Randomness { seed, replication: 0 }.named("parts");
-            let other = run_as(text, pairs, |network| {
-                network.set_schedule(|schedule: &mut Schedule| {
-                    schedule.cap = 5 * MILLISECOND;
-                    schedule.shuffle = Some(Randomness { seed, replication: 0 }.named("schedule"));
-                });
+            let other = run_as(&load(text, pairs), traced(), |network| {
+                network.set_schedule(shuffled(seed, 5 * MILLISECOND));
                 if seed > 0 {
                     let parts = (0..network.processes()).map(|_| generator.below(3) as usize);
                     network.set_partition(parts.collect());
@@ -185,12 +159,12 @@ fn any_schedule_gives_one_run() {
 /// the run reports and `check` announces.
 #[test]
 fn a_ring_of_pauses_is_announced_and_its_lock_is_reported() {
-    let notes = load(RING, &[]).unwrap().notes().unwrap();
+    let notes = load(RING, &[]).notes().unwrap();
     let note = notes.iter().find(|note| note.starts_with("switch.memory.pause")).expect("a note");
     for link in ["\"s1 > s2\"", "\"s2 > s3\"", "\"s3 > s1\""] {
         assert!(note.contains(link), "{note}");
     }
-    let result = run_as(RING, &[("warm-up", "50 ms")], |_| {});
+    let result = run_traced(RING, &[("warm-up", "50 ms")]);
     let in_ring = |port: &str| ["s1 > s2", "s2 > s3", "s3 > s1"].contains(&port);
     assert_eq!(total(&result, "locked", in_ring), 3.0);
     assert_eq!(total(&result, "cells_forwarded", in_ring), 0.0, "nothing moves any more");
@@ -198,9 +172,9 @@ fn a_ring_of_pauses_is_announced_and_its_lock_is_reported() {
     assert_eq!(total(&result, "cells_discarded", |_| true), 0.0);
     // With two of the flows nothing waits in a circle.
     let open = RING.replace("  { name = \"f3\", from = \"h3\", to = \"d2\", route = [\"h3\", \"s3\", \"s1\", \"s2\", \"d2\"] },\n", "");
-    let notes = load(&open, &[]).unwrap().notes().unwrap();
+    let notes = load(&open, &[]).notes().unwrap();
     assert!(notes.iter().all(|note| !note.starts_with("switch.memory.pause")), "{notes:?}");
-    assert_eq!(total(&run_as(&open, &[], |_| {}), "locked", |_| true), 0.0);
+    assert_eq!(total(&run_traced(&open, &[]), "locked", |_| true), 0.0);
 }
 
 #[test]
@@ -224,7 +198,7 @@ fn what_may_lose_is_refused_with_the_arithmetic() {
         (INCAST, &[("link.reorder", "{ share = 0.1, delay = \"1 us\" }")], "leave reorder out"),
     ];
     for (text, pairs, expected) in cases {
-        let found = load(text, pairs).err().unwrap_or_default();
+        let found = error(text, pairs);
         assert!(found.contains(expected), "{pairs:?}: {found}");
     }
 }

@@ -1,9 +1,8 @@
 //! The processor of a host, which takes time for each segment, and the limit of what a sender leaves waiting there.
 
-use celltrain_network::{
-    run::{Experiment, Options, RunResult},
-    scenario::Scenario,
-};
+use celltrain_network::RunResult;
+
+use crate::common::{longest_round_trip, run_recorded};
 
 /// A window of fifty segments over a link that is never busy: the processor, 1 ms a segment sent or received, is the
 /// bottleneck. The round trip without waiting is that time at both ends and both ways, and 4 ms.
@@ -21,18 +20,7 @@ processing-delay = "1 ms"
 "#;
 
 fn run(keys: &str) -> RunResult {
-    let scenario = Scenario::from_toml(&format!("{NETWORK}{keys}"), "test.toml", &[]).unwrap();
-    let experiment = Experiment::new(&scenario).unwrap();
-    let mut network = experiment.network(1, 0, Options::default());
-    network.record_events();
-    experiment.run_network(network, &mut || false).unwrap()
-}
-
-/// The longest round trip measured after the first second, in seconds.
-fn longest_round_trip(result: &RunResult) -> f64 {
-    let series = result.series.iter().find(|series| series.metric == "rtt").unwrap();
-    let late = std::iter::zip(&series.times, &series.values).filter(|(time, _)| **time > 1.0);
-    late.map(|(_, rtt)| *rtt).fold(0.0, f64::max)
+    run_recorded(&format!("{NETWORK}{keys}"), &[])
 }
 
 #[test]

@@ -1,27 +1,15 @@
 //! Push-out with tracking of the available buffer space lets whole frames through and no others, in networks of any shape:
 //! wherever VCs come no faster than the line sends, and everywhere if a frame is admitted only if all of it has room.
 
-use celltrain_network::{
-    run::{Experiment, Options},
-    scenario::Scenario,
-    table::Column,
-};
-use proptest::{prelude::*, sample::select, test_runner::RngSeed};
+use proptest::{prelude::*, sample::select};
+
+use crate::common::{cases, run_plain, total};
 
 /// Cells that reached a destination as parts of broken frames, and those of whole frames.
 fn received(tables: &str) -> [u64; 2] {
     let text = format!("schema = 1\nname = \"push-out\"\nduration = \"20 ms\"\n{tables}");
-    let scenario =
-        Scenario::from_toml(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let experiment = Experiment::new(&scenario).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let result = experiment.run(1, 0, Options::default(), &mut || false).expect("nothing interrupts");
-    ["cells_useless", "cells_useful"].map(|wanted| {
-        let column = result.flows.columns().iter().find(|(name, ..)| *name == wanted);
-        match column {
-            Some((_, _, Column::Count(cells))) => cells.iter().sum(),
-            _ => panic!("no counts in column \"{wanted}\""),
-        }
-    })
+    let result = run_plain(&text, &[]);
+    ["cells_useless", "cells_useful"].map(|column| total(&result.flows, column))
 }
 
 fn topology() -> impl Strategy<Value = String> {
@@ -93,12 +81,7 @@ fn network() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 256,
-        failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(256))]
 
     #[test]
     fn no_part_of_a_frame_leaves_a_switch_without_the_rest(tables in network()) {

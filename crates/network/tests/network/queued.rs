@@ -1,19 +1,15 @@
 //! Ports that store their queues: the same network as plain FIFOs where both can do it, and right where only they can.
 
 use celltrain_atm::{abr::AllocatorName, buffer::PolicyName};
-use celltrain_network::{Experiment, Options, RunResult, scenario::Scenario};
+use celltrain_network::{Options, RunResult, scenario::Scenario};
 
 use crate::{
-    common::{names, run, scenario, value},
+    common::{names, replicate, run, scenario, traced, value},
     identities::counts,
 };
 
 fn stored(scenario: &Scenario, store_queues: bool) -> RunResult {
-    let experiment = Experiment::new(scenario).unwrap_or_else(|error| panic!("{error}"));
-    let mut options = Options::default();
-    options.store_queues |= store_queues;
-    options.trace = true;
-    experiment.run(scenario.spec().seed, 0, options, &mut || false).expect("nothing interrupts")
+    replicate(scenario, 0, Options { store_queues, ..traced() })
 }
 
 fn parking_lot(framing: &str, buffer: &str, policy: &str, keys: &str) -> Scenario {

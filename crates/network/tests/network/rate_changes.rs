@@ -1,10 +1,9 @@
 //! Links that change their rate: an exact queue, TCP over a slower link for a time, and what is refused.
 
-use celltrain_engine::{quantity::Duration, random::Randomness, time::MILLISECOND, visit::Schedule};
-use celltrain_network::{
-    run::{Experiment, Options, RunResult},
-    scenario::Scenario,
-};
+use celltrain_engine::{quantity::Duration, time::MILLISECOND, visit::Schedule};
+use celltrain_network::{Options, RunResult};
+
+use crate::common::{error, load, metric, run_as, run_traced, series, shuffled};
 
 /// Cells at 8.48 Mbit/s, one every 50 us, over a trunk of 10.6 Mbit/s, on which a cell takes 40 us.
 const CELLS: &str = r#"
@@ -44,38 +43,6 @@ receive-window = "500 kB"
 const HALVED: &str =
     "[{ at = \"999999 us\", rate = \"5300 kbit/s\" }, { at = \"2000017 us\", rate = \"10600 kbit/s\" }]";
 
-fn overrides(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-    pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
-}
-
-fn load(text: &str, pairs: &[(&str, &str)]) -> Scenario {
-    Scenario::from_toml(text, "test.toml", &overrides(pairs)).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn run(text: &str, pairs: &[(&str, &str)]) -> RunResult {
-    let scenario = load(text, pairs);
-    let experiment = Experiment::new(&scenario).unwrap();
-    let options = Options { trace: true, ..Options::default() };
-    experiment.run(1, 0, options, &mut || false).unwrap()
-}
-
-fn error(text: &str, pairs: &[(&str, &str)]) -> String {
-    match Scenario::from_toml(text, "test.toml", &overrides(pairs)) {
-        Ok(scenario) => scenario.graph().unwrap_err().to_string(),
-        Err(error) => error.to_string(),
-    }
-}
-
-fn series<'a>(result: &'a RunResult, entity: &str, metric: &str) -> &'a [f64] {
-    let found = result.series.iter().find(|series| series.entity == entity && series.metric == metric);
-    let known = || result.series.iter().map(|series| &series.entity).collect::<Vec<_>>();
-    &found.unwrap_or_else(|| panic!("no {metric} of {entity} among {:?}", known())).values
-}
-
-fn metric(result: &RunResult, name: &str) -> f64 {
-    result.summary.iter().find(|metric| metric.name == name).unwrap().value
-}
-
 /// In nanoseconds: when cell number `n` reaches the trunk's port, and how long one takes that begins to be sent at a time.
 fn arrival(n: u64) -> u64 {
     50_000 * n + 10_000 + 1_000_000
@@ -89,7 +56,7 @@ fn slot(start: u64) -> u64 {
 /// being sent keeps its rate, and what begins later has the new one.
 #[test]
 fn the_queue_in_front_of_a_link_that_slows_down_is_exact() {
-    let result = run(CELLS, &[("link.trunk.rate-changes", HALVED)]);
+    let result = run_traced(CELLS, &[("link.trunk.rate-changes", HALVED)]);
     let (mut free, mut departures) = (0, Vec::new());
     for n in 0.. {
         let start = arrival(n).max(free);
@@ -134,7 +101,7 @@ fn a_cell_that_comes_at_a_change_is_sent_at_the_new_rate() {
             ("sample", &sample),
             ("duration", &end),
         ];
-        let result = run(CELLS, &pairs);
+        let result = run_traced(CELLS, &pairs);
         // It takes 80 us instead of 40 us.
         assert_eq!(series(&result, "switch1 > switch2", "occupancy"), [1.0], "cell {n}");
     }
@@ -144,7 +111,7 @@ fn a_cell_that_comes_at_a_change_is_sent_at_the_new_rate() {
 #[test]
 fn an_interface_sends_at_the_rate_of_the_moment() {
     let changes = "[{ at = \"1 s\", rate = \"5300 kbit/s\" }, { at = \"2 s\", rate = \"10600 kbit/s\" }]";
-    let result = run(CELLS, &[("link.access.rate-changes", changes)]);
+    let result = run_traced(CELLS, &[("link.access.rate-changes", changes)]);
     let busy = series(&result, "switch1 > switch2", "utilisation");
     let mean = |from: usize, to: usize| busy[from..to].iter().sum::<f64>() / (to - from) as f64;
     let found = [mean(10, 990), mean(1010, 1990), mean(2010, 2990)];
@@ -157,7 +124,7 @@ fn an_interface_sends_at_the_rate_of_the_moment() {
 fn a_connection_takes_what_the_link_has_at_the_moment() {
     let changes = "[{ at = \"10 s\", rate = \"5 Mbit/s\" }, { at = \"20 s\", rate = \"10 Mbit/s\" }]";
     let options = [("link.trunk.rate-changes", changes), ("warm-up", "2 s"), ("sample", "100 ms")];
-    let result = run(PACKETS, &options);
+    let result = run_traced(PACKETS, &options);
     let scenario = load(PACKETS, &options);
     let graph = scenario.graph().unwrap();
     let trunk = graph.links.iter().find(|link| link.changes_rate()).unwrap();
@@ -186,7 +153,7 @@ fn a_change_to_the_same_rate_changes_nothing() {
     cases.push((CELLS, vec![("traffic.rate", "6990 kbit/s")]));
     for (text, mut pairs) in cases {
         pairs.extend([("link.trunk.rate", "7 Mbit/s"), ("duration", "3 s")]);
-        let plain = run(text, &pairs);
+        let plain = run_traced(text, &pairs);
         for place in ["link.trunk.rate-changes", "link.access.rate-changes"] {
             let rate = match (place, text) {
                 ("link.trunk.rate-changes", _) => "7 Mbit/s",
@@ -195,7 +162,7 @@ fn a_change_to_the_same_rate_changes_nothing() {
             };
             let change = |at: &str| format!("{{ at = \"{at}\", rate = \"{rate}\" }}");
             let changes = format!("[{}, {}]", change("777777777 ns"), change("1500001 us"));
-            let found = run(text, &[&pairs[..], &[(place, &changes)]].concat());
+            let found = run_traced(text, &[&pairs[..], &[(place, &changes)]].concat());
             assert_eq!(found.fingerprint, plain.fingerprint, "{place} of {pairs:?}");
             assert_eq!(metric(&found, "utilisation").to_bits(), metric(&plain, "utilisation").to_bits());
         }
@@ -210,19 +177,12 @@ fn any_schedule_of_visits_gives_the_same_run() {
     for (text, pairs) in [(PACKETS, everywhere.to_vec()), (CELLS, everywhere.to_vec()), (PACKETS, tcp_cells)]
     {
         let scenario = load(text, &pairs);
-        let experiment = Experiment::new(&scenario).unwrap();
         let fingerprint = |change: &dyn Fn(&mut Schedule)| {
-            let mut network = experiment.network(1, 0, Options::default());
-            network.set_schedule(change);
-            experiment.run_network(network, &mut || false).unwrap().fingerprint
+            run_as(&scenario, Options::default(), |network| network.set_schedule(change)).fingerprint
         };
         let usual = fingerprint(&|_| {});
         for seed in 0..3 {
-            let shuffle = |schedule: &mut Schedule| {
-                schedule.cap = 20 * MILLISECOND;
-                schedule.shuffle = Some(Randomness { seed, replication: 0 }.named("schedule"));
-            };
-            assert_eq!(fingerprint(&shuffle), usual, "seed {seed}");
+            assert_eq!(fingerprint(&shuffled(seed, 20 * MILLISECOND)), usual, "seed {seed}");
         }
     }
 }
@@ -233,7 +193,7 @@ fn pie_keeps_its_target_at_any_rate() {
     let changes = "[{ at = \"30 s\", rate = \"2 Mbit/s\" }]";
     let pie = [("switch.discard.policy", "pie"), ("switch.buffer", "500 packets"), ("sample", "10 ms")];
     let pairs = [&pie[..], &[("link.trunk.rate-changes", changes), ("duration", "90 s")]].concat();
-    let result = run(PACKETS, &pairs);
+    let result = run_traced(PACKETS, &pairs);
     let queue = series(&result, "switch1 > switch2", "occupancy");
     let mean = queue[4000..].iter().sum::<f64>() / queue[4000..].len() as f64;
     // Packets of 1500 bytes take 6 ms each at 2 Mbit/s. With the rate at the start PIE would let five times as many wait.
@@ -244,8 +204,8 @@ fn pie_keeps_its_target_at_any_rate() {
 #[test]
 fn the_clock_of_a_link_is_off_by_as_much_at_all_its_rates() {
     let changes = ("link.trunk.rate-changes", "[{ at = \"1 s\", rate = \"5300 kbit/s\" }]");
-    let exact = run(CELLS, &[changes]);
-    let off = run(CELLS, &[changes, ("link.rate-spread", "1000 ppm")]);
+    let exact = run_traced(CELLS, &[changes]);
+    let off = run_traced(CELLS, &[changes, ("link.rate-spread", "1000 ppm")]);
     let largest = |result: &RunResult| series(result, "switch1 > switch2", "occupancy")[2999];
     // 15 000 cells too many in two seconds, give or take 0.1 % of what arrives and leaves.
     assert!(largest(&exact) != largest(&off) && (largest(&exact) - largest(&off)).abs() < 120.0);

@@ -1,12 +1,10 @@
 //! Requests and answers on one connection: response times against closed forms, and what holds under losses.
 
-use celltrain_engine::{random::Randomness, time::MILLISECOND};
-use celltrain_network::{
-    run::{Experiment, Options, RunResult},
-    scenario::Scenario,
-    table::Column,
-};
+use celltrain_engine::time::MILLISECOND;
+use celltrain_network::{Options, RunResult};
 use celltrain_tcp::Stack;
+
+use crate::common::{load, metric, numbers, read, replicate, run_as, run_traced, shuffled};
 
 /// One server and one client, three links of 100 Mbit/s (80 ns an octet) and 1 ms between them. Every segment is acknowledged at once.
 const ALONE: &str = r#"
@@ -25,29 +23,6 @@ service = "5 ms"
 think = "100 ms"
 "#;
 
-fn load(text: &str, overrides: &[(&str, &str)]) -> Scenario {
-    let overrides: Vec<_> =
-        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    Scenario::from_toml(text, "test.toml", &overrides).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn run(text: &str, overrides: &[(&str, &str)]) -> RunResult {
-    let scenario = load(text, overrides);
-    let options = Options { trace: true, ..Options::default() };
-    Experiment::new(&scenario).unwrap().run(1, 0, options, &mut || false).unwrap()
-}
-
-fn metric(result: &RunResult, name: &str) -> f64 {
-    result.summary.iter().find(|metric| metric.name == name).unwrap_or_else(|| panic!("no {name}")).value
-}
-
-fn numbers<'a>(result: &'a RunResult, name: &str) -> &'a [f64] {
-    match result.flows.columns().iter().find(|column| column.0 == name) {
-        Some((_, _, Column::Number(values))) => values,
-        _ => panic!("no column {name}"),
-    }
-}
-
 /// Seconds of a packet of so many octets of payload on one of the links.
 fn packet(payload: u32) -> f64 {
     f64::from(payload + 40) * 80e-9
@@ -61,13 +36,13 @@ fn assert_time(found: f64, expected: f64) {
 /// The request and the answer cross three links each, stored and forwarded; between them lies the service.
 #[test]
 fn on_an_idle_path_an_answer_takes_a_round_trip_and_the_service() {
-    let result = run(ALONE, &[]);
+    let result = run_traced(ALONE, &[]);
     let time = 3.0 * (packet(300) + packet(700)) + 6e-3 + 5e-3;
     assert_time(metric(&result, "response_time_mean"), time);
     assert_time(metric(&result, "response_time_max"), time);
     for quantile in ["response_time_p50", "response_time_p95", "response_time_p99"] {
         assert_time(metric(&result, quantile), time);
-        assert_time(numbers(&result, quantile)[0], time);
+        assert_time(numbers(&result.flows, quantile)[0], time);
     }
     // A request every 100 ms and a response time; the last of 10 s is answered.
     let requests = (10.0 / (time + 0.1)).ceil();
@@ -83,7 +58,7 @@ fn on_an_idle_path_an_answer_takes_a_round_trip_and_the_service() {
 #[test]
 fn the_first_request_waits_for_the_handshake() {
     let overrides = [("tcp.syn-exchange", "true"), ("duration", "150 ms")];
-    let result = run(ALONE, &overrides);
+    let result = run_traced(ALONE, &overrides);
     let time = 3.0 * (packet(300) + packet(700)) + 6e-3 + 5e-3;
     assert_eq!(metric(&result, "requests_completed"), 2.0);
     let handshake = 6e-3 + 6.0 * packet(4);
@@ -98,7 +73,7 @@ fn a_party_answers_when_it_has_read_at_its_rate() {
     let idle = 3.0 * (packet(300) + packet(700)) + 6e-3 + 5e-3;
     // 8 us a byte: 2.4 ms for the request and 5.6 ms for the answer.
     let slow = ("tcp.read-rate", "1 Mbit/s");
-    let result = run(ALONE, &[slow]);
+    let result = run_traced(ALONE, &[slow]);
     let time = idle + 1000.0 * 8e-6;
     assert_time(metric(&result, "response_time_mean"), time);
     assert_time(metric(&result, "response_time_max"), time);
@@ -107,13 +82,13 @@ fn a_party_answers_when_it_has_read_at_its_rate() {
     // Three segments of a request: a slow server reads without a break from the first on, a fast one waits for each.
     let long = ("traffic.request", "{ kind = \"fixed\", bytes = \"3 kB\" }");
     let others = 3.0 * (packet(1000) + packet(700)) + 6e-3 + 5e-3;
-    let result = run(ALONE, &[slow, long]);
+    let result = run_traced(ALONE, &[slow, long]);
     assert_time(metric(&result, "response_time_mean"), others + (3000.0 + 700.0) * 8e-6);
-    let result = run(ALONE, &[("tcp.read-rate", "200 Mbit/s"), long]);
+    let result = run_traced(ALONE, &[("tcp.read-rate", "200 Mbit/s"), long]);
     let time = others + 2.0 * packet(1000) + (1000.0 + 700.0) * 40e-9;
     assert_time(metric(&result, "response_time_mean"), time);
     // There is no pause behind the reading.
-    let result = run(ALONE, &[slow, ("traffic.service", "0 s"), ("traffic.think", "0 s")]);
+    let result = run_traced(ALONE, &[slow, ("traffic.service", "0 s"), ("traffic.think", "0 s")]);
     assert_time(metric(&result, "response_time_mean"), idle - 5e-3 + 1000.0 * 8e-6);
 }
 
@@ -121,7 +96,7 @@ fn a_party_answers_when_it_has_read_at_its_rate() {
 #[test]
 fn an_answer_counts_when_it_is_read() {
     let completed = |duration| {
-        let result = run(ALONE, &[("tcp.read-rate", "1 Mbit/s"), ("duration", duration)]);
+        let result = run_traced(ALONE, &[("tcp.read-rate", "1 Mbit/s"), ("duration", duration)]);
         assert_eq!(result.flows.counts("bytes_delivered"), [700]);
         metric(&result, "requests_completed")
     };
@@ -143,11 +118,7 @@ fn slow_parties_go_on_under_losses() {
         ("link.loss", "0.005"),
     ];
     let scenario = load(ALONE, &overrides);
-    let experiment = Experiment::new(&scenario).unwrap();
-    let result = |store_queues| {
-        let options = Options { store_queues, ..Options::default() };
-        experiment.run(1, 0, options, &mut || false).unwrap()
-    };
+    let result = |store_queues| replicate(&scenario, 0, Options { store_queues, ..Options::default() });
     let usual = result(false);
     assert_eq!(format!("{usual:?}"), format!("{:?}", result(true)));
     assert!(metric(&usual, "retransmission_ratio") > 0.0);
@@ -164,7 +135,7 @@ fn slow_parties_go_on_under_losses() {
 fn long_answers_take_the_rounds_of_slow_start() {
     for (segments, rounds) in [(1u32, 0.0), (10, 0.0), (30, 1.0)] {
         let bytes = format!("{{ kind = \"fixed\", bytes = \"{segments} kB\" }}");
-        let result = run(ALONE, &[("traffic.response", &bytes), ("duration", "90 ms")]);
+        let result = run_traced(ALONE, &[("traffic.response", &bytes), ("duration", "90 ms")]);
         assert_eq!(metric(&result, "requests_completed"), 1.0);
         let last = if rounds > 0.0 { segments - 10 } else { segments };
         let round = 3.0 * packet(1000) + 3.0 * packet(0) + 6e-3;
@@ -178,7 +149,7 @@ fn long_answers_take_the_rounds_of_slow_start() {
 #[test]
 fn in_cells_a_frame_is_as_long_as_its_cells() {
     let cells = |payload: u32| f64::from((payload + 40 + 16).div_ceil(48) + 2) * 10e-6;
-    let result = run(ALONE, &[("link.framing", "cells"), ("link.rate", "42.4 Mbit/s")]);
+    let result = run_traced(ALONE, &[("link.framing", "cells"), ("link.rate", "42.4 Mbit/s")]);
     assert_time(metric(&result, "response_time_mean"), cells(300) + cells(700) + 6e-3 + 5e-3);
 }
 
@@ -193,19 +164,19 @@ fn thinking_times_neither_open_the_window_nor_keep_it_open() {
     // Two segments of ten that the window allows, a hundred times.
     for stack in ["newreno", "cubic", "linux"] {
         let short = [("traffic.response", "{ kind = \"fixed\", bytes = \"2 kB\" }"), ("tcp.stack", stack)];
-        assert_eq!(cwnd(&run(ALONE, &short)), 10_000.0, "{stack}");
+        assert_eq!(cwnd(&run_traced(ALONE, &short)), 10_000.0, "{stack}");
     }
     let long = ("traffic.response", "{ kind = \"fixed\", bytes = \"60 kB\" }");
     // Two seconds are more than the timeout, which is a second at least.
     let idle = ("traffic.think", "2 s");
-    let restarted = run(ALONE, &[long, idle]);
+    let restarted = run_traced(ALONE, &[long, idle]);
     assert_eq!(metric(&restarted, "response_time_max"), metric(&restarted, "response_time_mean"));
-    let kept = run(ALONE, &[long, idle, ("tcp.idle-restart", "false")]);
+    let kept = run_traced(ALONE, &[long, idle, ("tcp.idle-restart", "false")]);
     // The first answer takes the rounds of slow start; the window has opened for the others.
     assert_eq!(metric(&kept, "response_time_max"), metric(&restarted, "response_time_max"));
     let round = 3.0 * packet(1000) + 3.0 * packet(0) + 6e-3;
     let first_round = 3.0 * (packet(300) + packet(1000)) + 6e-3 + 5e-3;
-    let usual = numbers(&kept, "response_time_p50")[0];
+    let usual = numbers(&kept.flows, "response_time_p50")[0];
     assert!(usual < metric(&restarted, "response_time_mean") - round, "{usual} s");
     assert!(metric(&kept, "response_time_max") > first_round + 1.5 * round);
 }
@@ -225,7 +196,7 @@ fn requests_come_at_the_rate_of_the_response_time_law() {
         ("traffic.think-distribution", "exponential"),
         ("traffic.think", "300 ms"),
     ];
-    let result = run(ALONE, &overrides);
+    let result = run_traced(ALONE, &overrides);
     let (rate, time) = (metric(&result, "request_rate"), metric(&result, "response_time_mean"));
     // Some 4000 pauses of 300 ms: their mean has a standard deviation of 1.6 %.
     assert!((rate * (time + 0.3) / 8.0 - 1.0).abs() < 0.05, "{rate} 1/s, {time} s");
@@ -266,17 +237,12 @@ circuit = "shared"
                 ("traffic.response", "{ kind = \"exponential\", mean = \"5 kB\" }"),
             ];
             let scenario = load(&text, &overrides);
-            let experiment = Experiment::new(&scenario).unwrap();
             let result = |store_queues: bool| {
-                let options = Options { store_queues, ..Options::default() };
-                let mut network = experiment.network(1, 0, options);
-                if store_queues {
-                    network.set_schedule(|schedule| {
-                        schedule.cap = 20 * MILLISECOND;
-                        schedule.shuffle = Some(Randomness { seed: 3, replication: 0 }.named("schedule"));
-                    });
-                }
-                experiment.run_network(network, &mut || false).unwrap()
+                run_as(&scenario, Options { store_queues, ..Options::default() }, |network| {
+                    if store_queues {
+                        network.set_schedule(shuffled(3, 20 * MILLISECOND));
+                    }
+                })
             };
             let usual = result(false);
             assert_eq!(format!("{usual:?}"), format!("{:?}", result(true)), "{stack} {framing}");
@@ -290,7 +256,7 @@ circuit = "shared"
 /// A client begins no request from the stop of its flow on; the one under way is answered.
 #[test]
 fn a_client_that_stops_reads_the_answer_to_its_last_request() {
-    let result = run(ALONE, &[("flow", "[{ name = \"1\", stop = \"150 ms\" }]")]);
+    let result = run_traced(ALONE, &[("flow", "[{ name = \"1\", stop = \"150 ms\" }]")]);
     assert_eq!(metric(&result, "requests_completed"), 2.0);
 }
 
@@ -306,8 +272,7 @@ fn what_cannot_be_is_told_by_its_key() {
         ("traffic.think", "1e9 s", "traffic.think"),
         ("traffic.service-distribution", "uniform", "traffic.service-distribution"),
     ] {
-        let overrides = [(key.to_owned(), value.to_owned())];
-        let error = Scenario::from_toml(ALONE, "test.toml", &overrides).unwrap_err().to_string();
+        let error = read(ALONE, &[(key, value)]).unwrap_err();
         assert!(error.contains(expected), "{key}: {error}");
     }
 }

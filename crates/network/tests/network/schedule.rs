@@ -3,9 +3,9 @@
 use celltrain_atm::{abr::AllocatorName, buffer::PolicyName};
 use celltrain_engine::{random::Randomness, time::MILLISECOND, visit::Schedule};
 use celltrain_network::{Experiment, capture::Capture, network::Network, scenario::Scenario};
-use proptest::{prelude::*, sample::select, test_runner::RngSeed};
+use proptest::{prelude::*, sample::select};
 
-use crate::common::{names, replicate, scenario, traced, value};
+use crate::common::{self, cases, names, replicate, scenario, traced, value};
 
 /// A network and what is captured of it.
 #[derive(Debug, Clone)]
@@ -66,10 +66,7 @@ fn single_events(schedule: &mut Schedule) {
 
 /// Rounds of random order and length.
 fn shuffled(seed: u64) -> impl Fn(&mut Schedule) {
-    move |schedule| {
-        schedule.cap = 4 * MILLISECOND;
-        schedule.shuffle = Some(Randomness { seed, replication: 0 }.named("schedule"));
-    }
+    common::shuffled(seed, 4 * MILLISECOND)
 }
 
 fn topology() -> impl Strategy<Value = String> {
@@ -232,12 +229,7 @@ fn network() -> impl Strategy<Value = Case> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 256,
-        failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1),
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(256))]
 
     #[test]
     fn the_order_and_length_of_visits_do_not_matter(case in network(), seed in any::<u64>()) {
@@ -288,7 +280,7 @@ fn timeouts_back_off_where_nothing_gets_through() {
     // RFC 6298 rules 2.1 and 5.5: timeouts at 1, 3, 7, 15 and 31 s; the first two lie in the warm-up (3 s is no more before
     // its end: a run handles what is before its end).
     let scenario = mostly_idle();
-    let result = replicate(&scenario, 0);
+    let result = replicate(&scenario, 0, traced());
     for flow in names(&result.flows) {
         assert_eq!(value(&result.flows, flow, "frames_delivered"), 0.0);
         assert_eq!(value(&result.flows, flow, "timeouts"), 4.0, "at 3, 7, 15 and 31 s");

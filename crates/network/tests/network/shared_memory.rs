@@ -4,15 +4,10 @@ use celltrain_engine::{
     Time,
     random::Randomness,
     time::{MICROSECOND, MILLISECOND},
-    visit::Schedule,
 };
-use celltrain_network::{
-    audit::Audit,
-    network::Network,
-    run::{Experiment, Options, RunResult},
-    scenario::Scenario,
-    table::Column,
-};
+use celltrain_network::{Experiment, Options, audit::Audit};
+
+use crate::common::{error, load, run_as, run_traced, shuffled, total, traced};
 
 /// A switch with `ports` ports, to each of which a host of its own sends cells at twice the rate of the link, the first from 0 s on and each
 /// further one 20 ms later.
@@ -71,33 +66,6 @@ tcp = { stack = "reno", mss = "1460 B" }
 /// Keys and what they are set to.
 type Pairs<'a> = &'a [(&'a str, &'a str)];
 
-fn overrides(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-    pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
-}
-
-fn load(text: &str, pairs: &[(&str, &str)]) -> Scenario {
-    Scenario::from_toml(text, "test.toml", &overrides(pairs)).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn error(text: &str, pairs: &[(&str, &str)]) -> String {
-    match Scenario::from_toml(text, "test.toml", &overrides(pairs)) {
-        Ok(scenario) => scenario.graph().expect_err("the network is refused").to_string(),
-        Err(error) => error.to_string(),
-    }
-}
-
-fn run_as(text: &str, pairs: &[(&str, &str)], change: impl FnOnce(&mut Network)) -> RunResult {
-    let scenario = load(text, pairs);
-    let experiment = Experiment::new(&scenario).unwrap();
-    let mut network = experiment.network(1, 0, Options { trace: true, ..Options::default() });
-    change(&mut network);
-    experiment.run_network(network, &mut || false).expect("nothing interrupts")
-}
-
-fn run(text: &str, pairs: &[(&str, &str)]) -> RunResult {
-    run_as(text, pairs, |_| {})
-}
-
 /// What each switch port holds after so long.
 fn held_at(text: &str, times: &[Time]) -> Vec<Vec<u64>> {
     let scenario = load(text, &[]);
@@ -109,12 +77,6 @@ fn held_at(text: &str, times: &[Time]) -> Vec<Vec<u64>> {
         ports.iter().filter(|port| port.in_switch).map(|port| port.occupancy).collect()
     };
     times.iter().map(&mut held).collect()
-}
-
-fn total(result: &RunResult, name: &str) -> u64 {
-    let column = result.ports.columns().iter().find(|column| column.0 == name).expect("a column");
-    let Column::Count(counts) = &column.2 else { panic!("{name} is a count") };
-    counts.iter().sum()
 }
 
 /// Equation (2) of the paper: S ports at their limit hold αB/(1 + αS) each, and B/(1 + αS) stays free.
@@ -160,13 +122,16 @@ fn a_memory_that_never_limits_changes_nothing() {
         (CELLS, &[("switch.scheduler.discipline", "wfq"), ("switch.discard.policy", "epd")], "cells"),
     ];
     for (text, pairs, unit) in cases {
-        let separate = run(text, pairs);
-        assert!(total(&separate, "cells_discarded") > 0, "{pairs:?}: the buffers are too large to be seen");
+        let separate = run_traced(text, pairs);
+        assert!(
+            total(&separate.ports, "cells_discarded") > 0,
+            "{pairs:?}: the buffers are too large to be seen"
+        );
         // The most ports of a switch here are 16, and 16 · 300 units always leave a million times one free.
         for size in ["unlimited", &format!("4801 {unit}")] {
             let shared = [pairs, &[("switch.memory.size", size), ("switch.memory.alpha", "1e6")]].concat();
             assert_eq!(
-                format!("{:?}", run(text, &shared)),
+                format!("{:?}", run_traced(text, &shared)),
                 format!("{separate:?}"),
                 "{} {pairs:?} {size}",
                 separate.fingerprint
@@ -188,15 +153,12 @@ fn any_schedule_gives_one_run() {
         (CELLS, [memory("700 cells"), port_id].concat()),
     ];
     for (text, pairs) in &cases {
-        let usual = run(text, pairs);
-        assert!(total(&usual, "cells_discarded") > 0, "{pairs:?}: the memory limits nothing");
+        let usual = run_traced(text, pairs);
+        assert!(total(&usual.ports, "cells_discarded") > 0, "{pairs:?}: the memory limits nothing");
         for seed in 0..3 {
             let mut generator = Randomness { seed, replication: 0 }.named("parts");
-            let other = run_as(text, pairs, |network| {
-                network.set_schedule(|schedule: &mut Schedule| {
-                    schedule.cap = 10 * MILLISECOND;
-                    schedule.shuffle = Some(Randomness { seed, replication: 0 }.named("schedule"));
-                });
+            let other = run_as(&load(text, pairs), traced(), |network| {
+                network.set_schedule(shuffled(seed, 10 * MILLISECOND));
                 if seed > 0 {
                     let parts = (0..network.processes()).map(|_| generator.below(3) as usize);
                     network.set_partition(parts.collect());
@@ -216,7 +178,7 @@ fn a_shared_memory_absorbs_an_incast_that_separate_buffers_lose() {
         if !memory {
             text = text.replace("memory = { size = \"240 packets\", alpha = 8 }", "");
         }
-        total(&run(&text, pairs), "discarded_buffer_full")
+        total(&run_traced(&text, pairs).ports, "discarded_buffer_full")
     };
     assert_eq!(lost(&[], true), 0);
     assert!(lost(&[("switch.buffer", "60 packets")], false) > 0, "a quarter of the memory for each port");

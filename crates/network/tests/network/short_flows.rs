@@ -1,10 +1,9 @@
 //! Flows that come one after the other: arrivals, sizes, completion times.
 
-use celltrain_engine::{random::Randomness, time::MILLISECOND};
-use celltrain_network::{
-    run::{Experiment, Options, RunResult},
-    scenario::Scenario,
-};
+use celltrain_engine::time::MILLISECOND;
+use celltrain_network::Options;
+
+use crate::common::{error, load, metric, run_as, run_plain, shuffled};
 
 /// Flows of 50 kB on average over a line of 10 Mbit/s. Each has a window of two packets and next to no round trip, so that flows which
 /// are under way together wait with two packets each in the queue: it serves them in turn.
@@ -24,27 +23,12 @@ load = 0.25
 size = { kind = "exponential", mean = "50 kB" }
 "#;
 
-fn load(text: &str, overrides: &[(&str, &str)]) -> Scenario {
-    let overrides: Vec<_> =
-        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    Scenario::from_toml(text, "test.toml", &overrides).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn run(text: &str, overrides: &[(&str, &str)]) -> RunResult {
-    let scenario = load(text, overrides);
-    Experiment::new(&scenario).unwrap().run(1, 0, Options::default(), &mut || false).unwrap()
-}
-
-fn metric(result: &RunResult, name: &str) -> f64 {
-    result.summary.iter().find(|metric| metric.name == name).unwrap_or_else(|| panic!("no {name}")).value
-}
-
 /// The processor-sharing queue M/G/1: a flow takes 1/(1 - load) times as long as alone, on average and whatever its size
 /// (L. Kleinrock, "Queueing Systems", volume 2, 1976, section 4.4). The load is that of packets with their headers. Flows of a
 /// packet or two, which the queue serves first come first served, take longer, so that the mean slowdown of all is above it.
 #[test]
 fn a_shared_line_is_a_queue_with_processor_sharing() {
-    let result = run(SHARED, &[]);
+    let result = run_plain(SHARED, &[]);
     let load = 0.5 * 1040.0 / 1000.0;
     let flows = metric(&result, "short_flows_completed");
     // 12.5 flows a second for 1190 s.
@@ -70,7 +54,7 @@ fn a_flow_alone_takes_the_time_of_an_empty_network() {
         ("topology.sources", "1"),
         ("duration", "100 s"),
     ];
-    let result = run(SHARED, &overrides);
+    let result = run_plain(SHARED, &overrides);
     // Two packets of 1040 bytes on the trunk, one on each of the other two links, and three delays.
     let time = 2.0 * 8320.0 / 1e7 + 2.0 * 8320.0 / 1e9 + 3e-6;
     assert!((metric(&result, "fct_mean") - time).abs() < 1e-11, "{}", metric(&result, "fct_mean"));
@@ -85,7 +69,7 @@ fn a_trace_is_what_arrives() {
     let trace = r#"[{ at = "20 s", bytes = "1500 B" }, { at = "20 s", bytes = "1 B" }, { at = "30 s", bytes = "2 MB" }]"#;
     let text = SHARED.split("[traffic]").next().unwrap();
     let text = format!("{text}[traffic]\nkind = \"short-flows\"\ntrace = {trace}\nstart = \"1 s\"\n");
-    let result = run(&text, &[("topology.sources", "1"), ("duration", "60 s")]);
+    let result = run_plain(&text, &[("topology.sources", "1"), ("duration", "60 s")]);
     assert_eq!(metric(&result, "short_flows_completed"), 3.0);
     assert_eq!(result.flows.counts("bytes_delivered"), [2_001_501]);
     assert!(metric(&result, "slowdown_p50_large") >= 1.0);
@@ -93,7 +77,8 @@ fn a_trace_is_what_arrives() {
 
 #[test]
 fn flows_beyond_the_most_that_may_be_under_way_are_turned_away() {
-    let result = run(SHARED, &[("traffic.load", "2"), ("traffic.most-active", "3"), ("duration", "30 s")]);
+    let result =
+        run_plain(SHARED, &[("traffic.load", "2"), ("traffic.most-active", "3"), ("duration", "30 s")]);
     let [done, away] = ["short_flows_completed", "short_flows_turned_away"].map(|name| metric(&result, name));
     assert!(done > 100.0 && away > done, "{done} done, {away} turned away");
     assert!(metric(&result, "short_flows_unfinished") <= 6.0);
@@ -109,16 +94,12 @@ fn losses_and_any_schedule_of_visits_leave_every_flow_its_bytes() {
         ("link.trunk.reorder", "{ share = 0.02, delay = \"5 ms\" }"),
     ];
     let scenario = load(SHARED, &overrides);
-    let experiment = Experiment::new(&scenario).unwrap();
     let result = |shuffle: bool| {
-        let mut network = experiment.network(1, 0, Options::default());
-        network.set_schedule(|schedule| {
+        run_as(&scenario, Options::default(), |network| {
             if shuffle {
-                schedule.cap = 20 * MILLISECOND;
-                schedule.shuffle = Some(Randomness { seed: 3, replication: 0 }.named("schedule"));
+                network.set_schedule(shuffled(3, 20 * MILLISECOND));
             }
-        });
-        experiment.run_network(network, &mut || false).unwrap()
+        })
     };
     let usual = result(false);
     assert_eq!(format!("{usual:?}"), format!("{:?}", result(true)));
@@ -144,11 +125,7 @@ fn impossible_short_flows_are_errors() {
     // Pools of three flows together.
     let three = ("topology.sources", "3");
     for (key, value, expected) in cases {
-        let overrides = [three, (key, value)].map(|(key, value)| (key.to_owned(), value.to_owned()));
-        let found = match Scenario::from_toml(SHARED, "test.toml", &overrides) {
-            Ok(scenario) => scenario.graph().map(|_| String::new()).unwrap_or_else(|error| error.to_string()),
-            Err(error) => error.to_string(),
-        };
+        let found = error(SHARED, &[three, (key, value)]);
         assert!(found.contains(expected), "{key} = {value}: {found}");
     }
 }
@@ -174,7 +151,7 @@ traffic = { kind = "short-flows", load = 0.01, size = { kind = "pareto", shape =
 "#;
     let at = |load: f64| {
         // Fifteen others share the link of each host.
-        let result = run(text, &[("group.0.traffic.load", &format!("{}", load / 15.0))]);
+        let result = run_plain(text, &[("group.0.traffic.load", &format!("{}", load / 15.0))]);
         ["slowdown_mean", "slowdown_p99", "short_flows_completed"].map(|name| metric(&result, name))
     };
     let [low, middle, high] = [at(0.1), at(0.4), at(0.7)];

@@ -1,6 +1,8 @@
 //! `[[link-override]]`: single links that differ from the others of their place.
 
-use celltrain_network::scenario::{Graph, Scenario};
+use celltrain_network::scenario::Graph;
+
+use crate::common::{self, load};
 
 fn read(tables: &str) -> Result<Graph, String> {
     let text = format!(
@@ -8,9 +10,9 @@ fn read(tables: &str) -> Result<Graph, String> {
          topology = {{ kind = \"n-source\", sources = 3 }}\n\
          link = {{ rate = \"100 Mbit/s\", delay = \"1 ms\", access.delay = \"1 ms .. 3 ms\" }}\n{tables}\n"
     );
-    let scenario = Scenario::from_toml(&text, "test.toml", &[]).map_err(|error| error.to_string())?;
+    let scenario = common::read(&text, &[])?;
     let graph = scenario.graph().map_err(|error| error.to_string())?;
-    let resolved = Scenario::from_toml(&scenario.resolved_toml(), "resolved.toml", &[]).unwrap();
+    let resolved = load(&scenario.resolved_toml(), &[]);
     assert_eq!(resolved.spec().link_override, scenario.spec().link_override);
     Ok(graph)
 }

@@ -9,10 +9,9 @@
 //! where ours are independent: Reno answers several in a window several times. Twice those 7 % are
 //! tolerated.
 
-use celltrain_network::{
-    run::{Experiment, Options},
-    scenario::Scenario,
-};
+use celltrain_network::{Experiment, Options};
+
+use crate::common::{load, of_flow};
 
 /// A round trip without delayed ACKs and the smallest timeout, in seconds. The round trip hardly varies, so that timeouts
 /// begin there.
@@ -58,17 +57,13 @@ type Keys = &'static [(&'static str, &'static str)];
 /// Segments a second in the last `seconds` of replications that last `warm_up` seconds longer; `losses` are tables of the
 /// scenario.
 fn throughput(keys: &[(&str, &str)], losses: &str, warm_up: u64, seconds: u64, replications: u64) -> f64 {
-    let times = [("warm-up", warm_up), ("duration", warm_up + seconds)];
-    let times = times.map(|(key, value)| (key.to_owned(), format!("{value} s")));
-    let keys = keys.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-    let overrides: Vec<_> = keys.chain(times).collect();
-    let text = format!("{NETWORK}{losses}");
-    let scenario =
-        Scenario::from_toml(&text, "test.toml", &overrides).unwrap_or_else(|error| panic!("{error}"));
+    let [warm_up, duration] = [warm_up, warm_up + seconds].map(|time| format!("{time} s"));
+    let overrides = [keys, &[("warm-up", &warm_up), ("duration", &duration)]].concat();
+    let scenario = load(&format!("{NETWORK}{losses}"), &overrides);
     let experiment = Experiment::new(&scenario).unwrap();
     let delivered = (0..replications).map(|replication| {
         let result = experiment.run(1, replication, Options::default(), &mut || false).unwrap();
-        result.flows.counts("frames_delivered")[0]
+        of_flow(&result, "frames_delivered")
     });
     delivered.sum::<u64>() as f64 / (replications * seconds) as f64
 }

@@ -4,7 +4,7 @@ use std::{env, process::Command};
 
 use celltrain_network::Experiment;
 
-use crate::common::{scenario, traced};
+use crate::common::{run_as, scenario, traced};
 
 /// A fat tree of 16 hosts with links of `rate` and `delay`, for `duration`.
 fn fat_tree(rate: &str, delay: &str, duration: &str) -> String {
@@ -72,12 +72,10 @@ const NO_ROOM: usize = 1 << (usize::BITS - 2);
 
 /// As [`run_on`], in three parts, and what is said of threads that could not be had.
 fn in_three_parts(tables: &str) -> (Option<String>, String) {
-    let scenario = scenario(tables);
-    let experiment = Experiment::new(&scenario).unwrap_or_else(|error| panic!("{error}"));
-    let mut network = experiment.network(1, 0, traced());
-    network.set_partition((0..network.processes()).map(|process| process % 3).collect());
-    network.record_events();
-    let mut result = experiment.run_network(network, &mut || false).expect("nothing interrupts");
+    let mut result = run_as(&scenario(tables), traced(), |network| {
+        network.set_partition((0..network.processes()).map(|process| process % 3).collect());
+        network.record_events();
+    });
     (result.fewer_threads.take(), format!("{result:?}"))
 }
 

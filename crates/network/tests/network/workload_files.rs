@@ -5,17 +5,9 @@ use std::{fs, path::PathBuf};
 use celltrain_engine::quantity::{Bytes, Duration};
 use celltrain_network::scenario::{Scenario, Traffic};
 
-const MS: u64 = 1_000_000_000;
+use crate::common::{error, folder, load};
 
-/// A folder of its own for the files of a test.
-fn folder(test: &str, files: &[(&str, &str)]) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(test);
-    fs::create_dir_all(&folder).unwrap();
-    for (name, text) in files {
-        fs::write(folder.join(name), text).unwrap();
-    }
-    folder
-}
+const MS: u64 = 1_000_000_000;
 
 fn scenario(tables: &str) -> String {
     format!("schema = 1\nname = \"files\"\nduration = \"1 s\"\n{tables}\n")
@@ -36,10 +28,10 @@ fn sizes_come_from_a_file_beside_the_scenario() {
         let Traffic::ShortFlows(form) = &scenario.spec().traffic else { panic!("short flows") };
         // Half of the sizes evenly from 0 to 1000, or all of that size, and half from there to 3000 bytes.
         let inline = SIZES.replace("\"sizes.csv\"", "[[1000, 0.5], [3000, 1]]");
-        let inline = Scenario::from_toml(&self::scenario(&inline), "inline.toml", &[]).unwrap();
+        let inline = load(&self::scenario(&inline), &[]);
         assert_eq!(&scenario.spec().traffic, &inline.spec().traffic);
         assert!(form.interval(scenario.spec().link.rate).is_some());
-        let resolved = Scenario::from_toml(&scenario.resolved_toml(), "resolved.toml", &[]).unwrap();
+        let resolved = load(&scenario.resolved_toml(), &[]);
         assert_eq!(resolved.spec().traffic, scenario.spec().traffic, "what is resolved needs no file");
     }
     let sizes = folder.join("sizes.csv").display().to_string();
@@ -133,7 +125,7 @@ fn transfers_do_not_start_as_the_traffic_of_others() {
         transfers = [{ at = \"1 ms\", from = \"src1\", to = \"dest1\", bytes = \"1 kB\" }]\n";
     for (keys, expected) in [("", 0), ("start = \"7 ms\"\n", 7 * MS)] {
         let text = scenario(&format!("{topology}{one}{keys}"));
-        let graph = Scenario::from_toml(&text, "test.toml", &[]).unwrap().graph().unwrap();
+        let graph = load(&text, &[]).graph().unwrap();
         let start = graph.flows[1].start;
         assert_eq!((start.from, start.to), (Duration(expected), Duration(expected)), "{keys}");
     }
@@ -147,7 +139,7 @@ fn a_flow_of_transfers_can_carry_something_else() {
          transfers = [{ at = \"1 ms\", from = \"src1\", to = \"dest1\", bytes = \"1 kB\" }]\n\
          [[flow]]\nname = \"t1\"\ntraffic = { kind = \"cbr\", rate = \"1 Mbit/s\" }",
     );
-    let graph = Scenario::from_toml(&text, "test.toml", &[]).unwrap().graph().unwrap();
+    let graph = load(&text, &[]).graph().unwrap();
     assert!(matches!(*graph.flows[1].traffic, Traffic::Cbr(_)), "{:?}", graph.flows[1].traffic);
 }
 
@@ -179,8 +171,7 @@ fn files_that_cannot_be_used_are_errors_with_their_line() {
     let group = |keys: &str| {
         let topology = "[topology]\nkind = \"n-source\"\nsources = 1\n";
         let text = scenario(&format!("{topology}[[group]]\nname = \"t\"\n{keys}"));
-        let read = Scenario::from_toml(&text, "test.toml", &[]);
-        read.and_then(|scenario| scenario.graph()).unwrap_err().to_string()
+        error(&text, &[])
     };
     let one = "transfers = [{ at = \"1 ms\", from = \"src1\", to = \"dest1\", bytes = \"1 kB\" }]\n";
     for (keys, expected) in [
@@ -215,7 +206,7 @@ fn published_sizes_can_be_drawn_from() {
             "{path:?} names its source"
         );
         let tables = SIZES.replace("sizes.csv", &path.display().to_string());
-        Scenario::from_toml(&scenario(&tables), "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+        load(&scenario(&tables), &[]);
         count += 1;
     }
     assert!(count >= 2);

@@ -2,10 +2,11 @@
 
 use celltrain_engine::quantity::Duration;
 use celltrain_network::{
-    Experiment, Options, RunResult,
+    RunResult,
     scenario::{Graph, Scenario},
-    table::{Column, Table},
 };
+
+use crate::common::{self, values};
 
 const MS: u64 = 1_000_000_000;
 
@@ -189,22 +190,7 @@ fn groups_that_cannot_be_are_errors() {
 
 fn run(tables: &str) -> RunResult {
     let text = format!("schema = 1\nname = \"groups\"\n{tables}");
-    let scenario = Scenario::from_toml(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
-    let experiment = Experiment::new(&scenario).unwrap();
-    experiment.run(1, 0, Options::default(), &mut || false).expect("nothing interrupts")
-}
-
-fn column<'a>(table: &'a Table, name: &str) -> &'a Column {
-    let found = table.columns().iter().find(|(other, ..)| *other == name);
-    &found.unwrap_or_else(|| panic!("no column {name}")).2
-}
-
-fn counts(result: &RunResult, name: &str) -> Vec<f64> {
-    match column(&result.flows, name) {
-        Column::Count(values) => values.iter().map(|value| *value as f64).collect(),
-        Column::Number(values) => values.clone(),
-        Column::Text(_) => panic!("no numbers"),
-    }
+    common::run(&Scenario::from_toml(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// A link of 42.4 Mbit/s carries 100 cells a millisecond. Frames that begin before the stop are whole.
@@ -215,7 +201,7 @@ fn sources_of_cells_begin_no_frame_after_their_stop() {
             "duration = \"100 ms\"\n[topology]\nkind = \"n-source\"\nsources = 1\n[link]\nrate = \"42.4 Mbit/s\"\ndelay = \"1 us\"\n\
              [traffic]\n{traffic}\n[[flow]]\nname = \"1\"\n{stop}"
         ));
-        counts(&result, "frames_delivered")[0]
+        values(&result.flows, "frames_delivered")[0]
     };
     // A cell every 0.1 ms: at 0, 0.1, … 9.9 ms.
     let cbr = "kind = \"cbr\"\nrate = \"4.24 Mbit/s\"";
@@ -241,17 +227,17 @@ fn what_tcp_was_given_before_the_stop_is_delivered() {
         ))
     };
     let greedy = result("", "stop = \"1 s\"\n");
-    let [stopped, other] = counts(&greedy, "bytes_delivered")[..] else { panic!("two flows") };
+    let [stopped, other] = values(&greedy.flows, "bytes_delivered")[..] else { panic!("two flows") };
     assert!(0.1 * other < stopped && stopped < 0.6 * other, "{stopped} {other}");
-    let shares = counts(&greedy, "limited_by_application");
+    let shares = values(&greedy.flows, "limited_by_application");
     assert!(shares[0] > 0.45 && shares[1] < 0.05, "{shares:?}");
     let bursty = "[traffic]\nkind = \"bursty\"\nbytes = \"10 kB\"\nevery = \"100 ms\"\n";
-    let bursts = counts(&result(bursty, "stop = \"500 ms\"\n"), "bytes_delivered");
+    let bursts = values(&result(bursty, "stop = \"500 ms\"\n").flows, "bytes_delivered");
     assert_eq!(bursts[0], 50e3, "bursts at 0, 100, … 400 ms, the last one whole");
     let finite = "[traffic]\nkind = \"finite\"\nbytes = \"500 kB\"\n";
-    assert_eq!(counts(&result(finite, "stop = \"1 ms\"\n"), "bytes_delivered")[0], 500e3);
+    assert_eq!(values(&result(finite, "stop = \"1 ms\"\n").flows, "bytes_delivered")[0], 500e3);
     let short = "[traffic]\nkind = \"short-flows\"\nevery = \"10 ms\"\narrivals = \"regular\"\nsize = { kind = \"fixed\", bytes = \"2 kB\" }\n";
-    assert_eq!(counts(&result(short, "stop = \"95 ms\"\n"), "bytes_delivered")[0], 20e3);
+    assert_eq!(values(&result(short, "stop = \"95 ms\"\n").flows, "bytes_delivered")[0], 20e3);
 }
 
 #[test]
@@ -260,5 +246,5 @@ fn a_connection_that_stops_before_it_is_open_sends_nothing() {
         "duration = \"100 ms\"\n[topology]\nkind = \"n-source\"\nsources = 1\n[link]\ndelay = \"5 ms\"\n[tcp]\nstack = \"linux\"\n\
          syn-exchange = true\n[[flow]]\nname = \"1\"\nstop = \"1 ms\"\n",
     );
-    assert_eq!(counts(&result, "bytes_delivered"), [0.0]);
+    assert_eq!(values(&result.flows, "bytes_delivered"), [0.0]);
 }

@@ -2,6 +2,8 @@
 
 use celltrain_network::{Experiment, Options, scenario::Scenario};
 
+use crate::common;
+
 /// A network that is small and quick, as each test changes it.
 const BASE: &str = "schema = 1\nname = \"limits\"\nduration = \"20 ms\"\n\
     topology = { kind = \"n-source\", sources = 2 }\nlink.delay = \"10 us\"\n";
@@ -11,17 +13,15 @@ const ABR: &str = "[vc]\ncategory = \"abr\"\n[switch.allocator]\nalgorithm = \"e
 
 /// What is wrong with `tables`, laid on the base.
 fn refusal(tables: &str, overrides: &[(&str, &str)]) -> Option<String> {
-    let overrides: Vec<_> =
-        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    let scenario = Scenario::from_toml(&format!("{BASE}{tables}"), "test.toml", &overrides);
+    let scenario =
+        Scenario::from_toml(&format!("{BASE}{tables}"), "test.toml", &common::overrides(overrides));
     scenario.and_then(|scenario| scenario.graph()).err().map(|error| error.to_string())
 }
 
 /// Whether a run comes to its end before it has been asked to stop so often: a measure of work that no clock changes.
 fn ends(tables: &str, overrides: &[(&str, &str)], polls: u64) -> bool {
-    let overrides: Vec<_> =
-        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    let scenario = Scenario::from_toml(&format!("{BASE}{tables}"), "test.toml", &overrides).unwrap();
+    let scenario =
+        Scenario::from_toml(&format!("{BASE}{tables}"), "test.toml", &common::overrides(overrides)).unwrap();
     let (experiment, mut asked) = (Experiment::new(&scenario).unwrap(), 0);
     let mut interrupt = || {
         asked += 1;

@@ -1,5 +1,6 @@
 //! Scenario files: what is read, what is refused and how, and the networks that come of them.
 
+mod common;
 mod files;
 mod graph;
 mod groups;

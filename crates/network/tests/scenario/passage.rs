@@ -1,6 +1,8 @@
 //! Notes about ports that let nothing of a flow pass: they have no room for it, or their policies refuse it.
 
-use celltrain_network::{Experiment, Options, RunResult, scenario::Scenario, table::Column};
+use celltrain_network::{RunResult, scenario::Scenario, table::Column};
+
+use crate::common;
 
 fn scenario(tables: &str) -> Scenario {
     let text = format!("schema = 1\nname = \"passage\"\nduration = \"60 ms\"\n{tables}");
@@ -12,7 +14,7 @@ fn notes(tables: &str) -> Vec<String> {
 }
 
 fn run(tables: &str) -> RunResult {
-    Experiment::new(&scenario(tables)).unwrap().run(1, 0, Options::default(), &mut || false).unwrap()
+    common::run(&scenario(tables))
 }
 
 /// The frames of all flows that arrived.

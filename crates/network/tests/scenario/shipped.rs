@@ -4,10 +4,11 @@ use std::{fs, path::PathBuf};
 
 use celltrain_atm::{abr::AllocatorName, buffer::PolicyName, scheduler::DisciplineName};
 use celltrain_network::{
-    run::{Experiment, Options},
     scenario::Scenario,
     table::{Column, Table},
 };
+
+use crate::common::{overrides, run, values};
 
 fn folder(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name)
@@ -48,10 +49,9 @@ fn fifty_connections_and_web_traffic_take_25_lines() {
 #[test]
 fn irregular_sources_of_one_mean_rate_need_larger_buffers() {
     let path = folder("networks").join("five-sources.toml");
-    let scenario = Scenario::load(&path, &[("duration".to_owned(), "400 ms".to_owned())]).unwrap();
-    let experiment = Experiment::new(&scenario).unwrap();
-    let result = experiment.run(scenario.spec().seed, 0, Options::default(), &mut || false).unwrap();
-    let (ports, means) = (names(&result.ports), number(&result.ports, "occupancy_mean"));
+    let scenario = Scenario::load(&path, &overrides(&[("duration", "400 ms")])).unwrap();
+    let result = run(&scenario);
+    let (ports, means) = (names(&result.ports), values(&result.ports, "occupancy_mean"));
     let mean = |sink: &str| {
         let port = format!("switch > {sink}");
         means[ports.iter().position(|name| *name == port).unwrap()]
@@ -68,22 +68,14 @@ fn a_source_that_breaks_its_contract_harms_itself_alone() {
     let path = folder("networks").join("broken-contract.toml");
     let losses = |overrides: &[(String, String)]| {
         let scenario = Scenario::load(&path, overrides).unwrap();
-        let experiment = Experiment::new(&scenario).unwrap();
-        let result = experiment.run(scenario.spec().seed, 0, Options::default(), &mut || false).unwrap();
-        number(&result.flows, "cell_loss_ratio")
+        let result = run(&scenario);
+        values(&result.flows, "cell_loss_ratio")
     };
     let policed = losses(&[]);
     assert_eq!(policed[..2], [0.0, 0.0]);
     assert!((policed[2] - 0.5).abs() < 1e-3, "{policed:?}");
-    let free = losses(&[("vc.policing".to_owned(), "none".to_owned())]);
+    let free = losses(&overrides(&[("vc.policing", "none")]));
     assert!(free[0].max(free[1]) > 0.1, "{free:?}");
-}
-
-fn number(table: &Table, name: &str) -> Vec<f64> {
-    match table.columns().iter().find(|(other, ..)| *other == name) {
-        Some((_, _, Column::Number(values))) => values.clone(),
-        _ => panic!("no numbers in column \"{name}\""),
-    }
 }
 
 /// The first column: the names of the rows.
@@ -125,8 +117,7 @@ fn every_allocator_has_a_regression_scenario_of_its_name() {
 #[test]
 fn policies_discard_in_their_regression_scenarios() {
     for (path, scenario) in scenarios("regression") {
-        let result =
-            Experiment::new(&scenario).unwrap().run(1, 0, Options::default(), &mut || false).unwrap();
+        let result = run(&scenario);
         let lost = result.summary.iter().find(|metric| metric.name == "cell_loss_ratio").unwrap().value;
         assert!(lost > 0.001, "{path:?} discards {lost} of the cells");
     }

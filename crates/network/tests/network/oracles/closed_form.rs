@@ -2,7 +2,7 @@
 
 use celltrain_atm::buffer::PolicyName;
 
-use crate::common::{mean_and_error, names, occupancies, replicate, run, scenario, value};
+use crate::common::{mean_and_error, names, occupancies, replicate, run, scenario, traced, value};
 
 const PORT: &str = "switch1 > switch2";
 /// The slot of the trunk at 424 Mbit/s, in seconds.
@@ -55,7 +55,7 @@ fn poisson_cells_wait_as_in_m_d_1() {
     for (load, rate) in [(0.5, "53 Mbit/s"), (0.8, "84.8 Mbit/s")] {
         let traffic = format!("kind = \"poisson\"\nrate = \"{rate}\"");
         let scenario = scenario(&trunk(4, &traffic, "500 ms", "1.7 us"));
-        let runs: Vec<_> = (0..10).map(|replication| replicate(&scenario, replication)).collect();
+        let runs: Vec<_> = (0..10).map(|replication| replicate(&scenario, replication, traced())).collect();
         // Pollaczek-Khinchine for a constant service of one slot: a mean wait of ρ / 2(1 − ρ) slots.
         let waits: Vec<_> =
             runs.iter().map(|run| value(&run.ports, PORT, "delay_mean") / SLOT - 1.0).collect();
@@ -89,7 +89,7 @@ fn bernoulli_cells_wait_as_in_an_output_queue() {
         let probability = load / f64::from(sources);
         let traffic = format!("kind = \"bernoulli\"\npeak = \"424 Mbit/s\"\nprobability = {probability}");
         let scenario = scenario(&trunk(sources, &traffic, "500 ms", "10 us"));
-        let runs: Vec<_> = (0..10).map(|replication| replicate(&scenario, replication)).collect();
+        let runs: Vec<_> = (0..10).map(|replication| replicate(&scenario, replication, traced())).collect();
         let waits: Vec<_> =
             runs.iter().map(|run| value(&run.ports, PORT, "delay_mean") / SLOT - 1.0).collect();
         let inputs = f64::from(sources);
@@ -104,7 +104,7 @@ fn modulated_cells_come_at_their_mean_rate() {
     let states = "states = [{ rate = \"636 Mbit/s\", mean-time = \"1 ms\" }, { rate = \"0 Mbit/s\", mean-time = \"2 ms\" }]";
     let waits = |traffic: &str| {
         let scenario = scenario(&trunk(1, traffic, "400 ms", "10 us"));
-        let runs: Vec<_> = (0..10).map(|replication| replicate(&scenario, replication)).collect();
+        let runs: Vec<_> = (0..10).map(|replication| replicate(&scenario, replication, traced())).collect();
         let sent: Vec<_> = runs.iter().map(|run| value(&run.flows, "1", "cells_sent") / 0.4e6).collect();
         check("cells a microsecond", &sent, 0.5, 0.25);
         runs.iter().map(|run| value(&run.ports, PORT, "delay_mean") / SLOT).sum::<f64>() / 10.0
@@ -152,8 +152,8 @@ fn periodic_sources_queue_as_in_n_d_d_1() {
     let scenario = scenario(&trunk(20, traffic, "75 us", "100 ns"));
     let groups: Vec<Vec<f64>> = (0..10)
         .map(|group| {
-            let periods =
-                (0..100).map(|n| occupancies(&replicate(&scenario, 100 * group + n), PORT)[500..].to_vec());
+            let periods = (0..100)
+                .map(|n| occupancies(&replicate(&scenario, 100 * group + n, traced()), PORT)[500..].to_vec());
             periods.flatten().collect()
         })
         .collect();
