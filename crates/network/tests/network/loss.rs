@@ -32,6 +32,19 @@ fn a_named_segment_is_lost_once() {
     assert_eq!(of_flow(&result, "cells_useless"), 0, "a frame lost whole leaves nothing behind");
 }
 
+/// The cells of a frame come apart where those of another flow stand between them: the rest of it is lost too, although the scenario names
+/// nothing else that is still to come.
+#[test]
+fn a_named_segment_is_lost_whole_where_its_cells_come_apart() {
+    let two = ONE_FLOW.replace("sources = 1", "sources = 2\nlink.loss-unit = \"cell\"");
+    let cells = "[[flow]]\nname = \"2\"\ntraffic = { kind = \"cbr\", rate = \"4 Mbit/s\" }\n";
+    let loss = "[[loss]]\nflow = \"1\"\nsegment = 100\nlink = [\"switch1\", \"switch2\"]\n";
+    let result = run_plain(&format!("{two}{cells}{loss}"), &[]);
+    assert_eq!(total(&result.ports, "lost_scripted"), 22);
+    assert_eq!(result.flows.counts("cells_useless"), [0, 0]);
+    assert_eq!(result.flows.counts("segments_retransmitted"), [1, 0]);
+}
+
 #[test]
 fn the_retransmission_can_be_lost_too() {
     let text = format!(
