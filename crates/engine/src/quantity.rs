@@ -66,11 +66,14 @@ pub struct Kind {
 /// Quantities stay below 2^61: an eighth of the range is free, so that sums of a few of them cannot overflow.
 const MAX: u64 = (1 << 61) - 1;
 
+/// The largest exponent of a number, and the negative of the least.
+const MOST_EXPONENT: i32 = 100;
+
 /// Digits after the decimal point that are read. The base unit of every decimal unit is within them.
 const DIGITS: usize = 18;
 
 impl Kind {
-    /// Reads `"<decimal number> <unit>"` in integer arithmetic. A value between two base units is rounded to the nearest.
+    /// Reads `"<decimal number> <unit>"`, the number with an exponent or without, in integer arithmetic. A value between two base units is rounded to the nearest.
     ///
     /// # Errors
     /// The text is no such quantity, is too large, is rounded to 0 without being 0, or is between base units that cannot
@@ -96,13 +99,16 @@ impl Kind {
         let trimmed = text.trim();
         let end =
             trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(trimmed.len());
-        let (number, unit) = (trimmed[..end].replace('_', ""), trimmed[end..].trim());
+        let number = trimmed[..end].replace('_', "");
+        let (exponent, unit) = exponent_of(&trimmed[end..]).ok_or_else(|| self.expected(text))?;
+        let unit = unit.trim();
         let scale = self.units.iter().find(|(name, _)| *name == unit).ok_or_else(|| self.expected(text))?.1;
         let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
         if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
             return Err(self.expected(text));
         }
-        Ok((whole.to_owned(), scale, fraction.trim_end_matches('0').to_owned()))
+        let (whole, fraction) = shifted(whole, fraction, exponent);
+        Ok((whole, scale, fraction.trim_end_matches('0').to_owned()))
     }
 
     fn expected(&self, text: &str) -> QuantityError {
@@ -135,8 +141,34 @@ impl Kind {
     #[must_use]
     pub fn pattern(&self) -> String {
         let units: Vec<_> = self.units.iter().map(|unit| unit.0).collect();
-        format!("([0-9_]+\\.?[0-9_]*|\\.[0-9_]+) *({})", units.join("|"))
+        format!("([0-9_]+\\.?[0-9_]*|\\.[0-9_]+)([eE][+-]?[0-9]+)? *({})", units.join("|"))
     }
+}
+
+/// The exponent that a text begins with, 0 if with none, and what is behind it; nothing if the exponent is out of all reason.
+fn exponent_of(text: &str) -> Option<(i32, &str)> {
+    let Some(behind) = text.strip_prefix(['e', 'E']) else { return Some((0, text)) };
+    let digits = behind.strip_prefix(['+', '-']).unwrap_or(behind);
+    let count = digits.bytes().take_while(u8::is_ascii_digit).count();
+    let (exponent, unit) = behind.split_at(behind.len() - digits.len() + count);
+    exponent
+        .parse()
+        .ok()
+        .filter(|exponent| (-MOST_EXPONENT..=MOST_EXPONENT).contains(exponent))
+        .zip(Some(unit))
+}
+
+/// The digits before and behind the point, which is moved by `places` to the right.
+fn shifted(whole: &str, fraction: &str, places: i32) -> (String, String) {
+    let zeros = "0".repeat(places.unsigned_abs() as usize);
+    if places < 0 {
+        let digits = format!("{zeros}{whole}");
+        let (whole, moved) = digits.split_at(digits.len() - zeros.len());
+        return (whole.to_owned(), format!("{moved}{fraction}"));
+    }
+    let digits = format!("{fraction}{zeros}");
+    let (moved, fraction) = digits.split_at(zeros.len());
+    (format!("{whole}{moved}"), fraction.to_owned())
 }
 
 /// A value with its units. It is written exactly, in the largest unit in which it is at least one, and whole unless all units
@@ -361,6 +393,27 @@ mod tests {
     }
 
     #[test]
+    fn numbers_have_exponents_as_computed_ones_do() {
+        assert_eq!("1e-05 s".parse(), Ok(Duration(10_000_000)));
+        assert_eq!("2.5E3us".parse(), Ok(Duration(2_500_000_000)));
+        assert_eq!(".15e+3 Mbit/s".parse(), Ok(BitRate(150_000_000)));
+        assert_eq!(
+            "12345e-2 B".parse::<Bytes>().unwrap_err().to_string(),
+            "\"12345e-2 B\" is not a whole number of bytes: write \"123 B\""
+        );
+        assert_eq!("12300e-2 B".parse(), Ok(Bytes(123)));
+        assert_eq!("0e9 s".parse(), Ok(Duration(0)));
+        assert_eq!("0.000001e12 ps".parse(), Ok(Duration(1_000_000)));
+        for none in ["1e s", "1e- s", "1e101 s", "1e-101 s", "e3 s", "1e3.5 s", "1 e3 s", "1e3e3 s"] {
+            let error = none.parse::<Duration>().unwrap_err().to_string();
+            assert!(error.starts_with("expected a duration such as"), "{none}: {error}");
+        }
+        assert!("1e50 s".parse::<Duration>().unwrap_err().to_string().ends_with("is too large"));
+        let error = "1e-50 s".parse::<Duration>().unwrap_err().to_string();
+        assert!(error.contains("would be rounded to 0"), "{error}");
+    }
+
+    #[test]
     fn what_is_above_0_is_not_rounded_to_0() {
         for (error, expected) in [
             (
@@ -409,7 +462,7 @@ mod tests {
     #[test]
     fn what_has_no_unit_or_number_is_refused() {
         for text in
-            ["", "1", "ms", "-1 ms", "1 ms ms", "1.2.3 ms", ".ms", "_ ms", "1e3 ms", "1 MS", "1 m s", "nan s"]
+            ["", "1", "ms", "-1 ms", "1 ms ms", "1.2.3 ms", ".ms", "_ ms", "e3 ms", "1 MS", "1 m s", "nan s"]
         {
             let error = text.parse::<Duration>().unwrap_err().to_string();
             assert!(

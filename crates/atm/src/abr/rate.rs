@@ -84,7 +84,7 @@ impl FromStr for Rate {
         let rate = match text.trim().strip_suffix("cells/s") {
             Some(number) => {
                 let digits = number.trim().replace('_', "");
-                let plain = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+                let plain = digits.starts_with(|first: char| first.is_ascii_digit() || first == '.');
                 Self(digits.parse().ok().filter(|_| plain).ok_or_else(error)?)
             }
             None => Self::of_bits(text.parse().map_err(|fault: QuantityError| fault.with_form(error))?),

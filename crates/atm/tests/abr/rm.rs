@@ -65,7 +65,9 @@ fn no_multiple_of_a_rate_is_below_zero() {
 fn rates_are_read_in_cells_and_in_bits() {
     assert_eq!("155.52 Mbit/s".parse(), Ok(Rate::of_cells(155.52e6 / 424.0)));
     assert_eq!("353_207.55 cells/s".parse(), Ok(Rate::of_cells(353_207.55)));
-    for text in ["", "5", "-1 cells/s", "1e3 cells/s", "inf cells/s", "nan cells/s", ". cells/s", "9 cells"] {
+    assert_eq!("3.5e5 cells/s".parse(), Ok(Rate::of_cells(350_000.0)));
+    for text in ["", "5", "-1 cells/s", "1e3e3 cells/s", "inf cells/s", "nan cells/s", ". cells/s", "9 cells"]
+    {
         assert!(text.parse::<Rate>().is_err(), "{text}");
     }
     assert!("99999999999 cells/s".parse::<Rate>().unwrap_err().contains("above"));

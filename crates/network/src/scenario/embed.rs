@@ -122,13 +122,9 @@ fn read_row(row: Row, fields: &[&str], origin: Origin, latest: &mut Duration) ->
         Row::Time { ascending } => {
             let text = with_unit(fields[0], "s");
             let time: Duration = text.parse().map_err(|fault: QuantityError| {
-                let exponent = is_number(fields[0]) && fields[0].contains(['e', 'E']);
-                let without = if exponent { " without an exponent" } else { "" };
                 let found = fields[0];
                 fault.with_form(|| {
-                    format!(
-                        "expected a time{without}, in seconds or with a unit such as \"1 ms\", found \"{found}\""
-                    )
+                    format!("expected a time, in seconds or with a unit such as \"1 ms\", found \"{found}\"")
                 })
             })?;
             if ascending && time < *latest {
