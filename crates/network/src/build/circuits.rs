@@ -106,7 +106,8 @@ impl Builder<'_> {
         host.outgoing[there.outgoing as usize].abr = Some(source);
         host.incoming[back.incoming as usize].abr = Some(AbrEnd::Source { source, payloads: back_payloads });
         let destination = Destination::new(params);
-        let end = AbrDestination { destination, payloads, outgoing: back.outgoing, back_payloads };
+        let end =
+            AbrDestination { destination, payloads, rm_cells: 0, outgoing: back.outgoing, back_payloads };
         self.host(flow.to).incoming[there.incoming as usize].abr = Some(AbrEnd::Destination(Box::new(end)));
     }
 

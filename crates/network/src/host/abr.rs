@@ -165,8 +165,9 @@ impl AbrEnd {
 #[derive(Debug)]
 pub(crate) struct AbrDestination {
     pub(crate) destination: Destination,
-    /// Where the contents of the forward RM cells wait.
+    /// Where the contents of the forward RM cells wait, and how many have arrived.
     pub(crate) payloads: usize,
+    pub(crate) rm_cells: u64,
     /// The outgoing VC that takes backward RM cells, and where their contents wait.
     pub(crate) outgoing: u32,
     pub(crate) back_payloads: usize,
@@ -234,6 +235,7 @@ impl Host {
             Kind::Data => self.on_marks(train, streams),
             Kind::ForwardRm => {
                 if let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[cell.vc as usize].abr {
+                    end.rm_cells += 1;
                     end.destination.on_frm(streams.contents.rm[end.payloads].take(cell.frame));
                 }
                 self.turn_round(now, cell.vc, streams);

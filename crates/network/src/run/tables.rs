@@ -301,7 +301,11 @@ impl Experiment<'_> {
         let into_host = |port: &&PortMeasures<'_>| {
             self.graph.nodes[self.graph.links[port.port.link].to].kind == NodeKind::Host
         };
-        let arrived: u64 = of_switches().filter(into_host).map(|port| port.forwarded).sum();
+        let reached = |port: &PortMeasures<'_>| {
+            // What was sent before the window may be lost in it.
+            port.forwarded.saturating_sub(port.others().lost.iter().sum())
+        };
+        let arrived: u64 = of_switches().filter(into_host).map(reached).sum();
         let lost: u64 = of_switches().map(PortMeasures::all_discarded).sum();
         summary.add("cell_loss_ratio", lost as f64 / (lost + arrived) as f64);
         if self.graph.flows.iter().any(|flow| flow.contract.clp) {

@@ -350,3 +350,19 @@ fn tcp_over_abr_queues_at_the_source() {
     }
     assert_eq!(discarded(&result), 0.0);
 }
+
+/// Of the cells of a VC, forward RM cells are discarded and arrive as others do: ITU-T I.356 section 6.3 does not tell them apart.
+#[test]
+fn rm_cells_that_arrive_are_in_the_cell_loss_ratio_of_a_flow() {
+    let result = run("duration = \"500 ms\"\n[topology]\nkind = \"n-source\"\nsources = 2\n\
+         [link]\nrate = \"100 Mbit/s\"\ndelay = \"10 us\"\ntrunk = { rate = \"50 Mbit/s\" }\n\
+         [switch]\nbuffer = \"50 cells\"\n[vc]\ncategory = \"abr\"\n\
+         [abr]\nnrm = 4\ncrm = 1000000\ncdf = 0\nicr = \"90 Mbit/s\"\nadtf = \"100 s\"\n\
+         [traffic]\nkind = \"cbr\"\nrate = \"60 Mbit/s\"\n");
+    for flow in ["1", "2"] {
+        let of_flow = value(&result.flows, flow, "cell_loss_ratio");
+        let sent = value(&result.flows, flow, "cells_sent");
+        let lost = value(&result.flows, flow, "cells_discarded");
+        assert!(of_flow > 0.3 && (of_flow - lost / sent).abs() < 0.002, "{of_flow}, {lost} of {sent} cells");
+    }
+}

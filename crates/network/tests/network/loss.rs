@@ -1,6 +1,6 @@
 //! Losses on links: scripted ones hit the segment that is named, random ones come at their rate, and nothing else changes.
 
-use crate::common::{error, of_flow, run_plain, total};
+use crate::common::{error, metric, numbers, of_flow, run_plain, total};
 
 /// One connection over two links, with an ACK a segment.
 const ONE_FLOW: &str = r#"
@@ -151,4 +151,26 @@ fn impossible_losses_are_errors() {
         "{ONE_FLOW}[traffic]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\n[[loss]]\nflow = \"1\"\nsegment = 1\n"
     );
     assert!(error(&cells, &[]).contains("no segments to lose"));
+}
+
+/// Cells that the last link loses have not reached a host (ITU-T I.356 section 6.3 counts what is delivered): the ratio of the run is that of
+/// its flows.
+#[test]
+fn the_cell_loss_ratio_of_the_run_does_not_count_what_the_last_link_loses_as_delivered() {
+    let text = r#"
+schema = 1
+name = "losses on the last link"
+duration = "1 s"
+topology = { kind = "n-source", sources = 2 }
+link = { rate = "100 Mbit/s", delay = "10 us", trunk.rate = "50 Mbit/s", exit = { loss = 0.5, loss-unit = "cell" } }
+switch.buffer = "100 cells"
+traffic = { kind = "cbr", rate = "50 Mbit/s" }
+"#;
+    let result = run_plain(text, &[]);
+    // The trunk lets half of the cells through, of which a half arrives: of three parts, two are discarded and one arrives.
+    let ratio = metric(&result, "cell_loss_ratio");
+    assert!((ratio - 2.0 / 3.0).abs() < 0.01, "{ratio}");
+    for of_flow in numbers(&result.flows, "cell_loss_ratio") {
+        assert!((ratio - of_flow).abs() < 0.02, "{ratio} and {of_flow}");
+    }
 }
