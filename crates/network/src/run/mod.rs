@@ -622,12 +622,6 @@ impl FlowCounts {
     fn loss_ratio(&self) -> f64 {
         loss_ratio(std::slice::from_ref(self))
     }
-
-    /// Cells that brought something new.
-    fn new_cells(&self) -> f64 {
-        let duplicates = self.receiver.duplicate_segments as f64 / self.receiver.segments.max(1) as f64;
-        self.incoming.useful_cells as f64 * (1.0 - duplicates)
-    }
 }
 
 /// As [`FlowCounts::loss_ratio`], of some flows together.

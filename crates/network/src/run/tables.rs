@@ -1,6 +1,6 @@
 //! What comes out of a run about its ports and the whole network.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use celltrain_atm::{buffer::Reason, quantity::Unit};
 use celltrain_engine::{
@@ -238,7 +238,7 @@ impl Experiment<'_> {
         self.add_rates(&mut summary, flows);
         let received = total(|flow| flow.incoming.useful_cells + flow.incoming.useless_cells);
         summary.add("frames_delivered", total(FlowCounts::frames_delivered));
-        summary.add("efficiency", flows.iter().map(FlowCounts::new_cells).sum::<f64>() / received);
+        summary.add("efficiency", self.new_cells(flows) / received);
         self.add_losses(&mut summary, flows, ports);
         self.add_transfer(&mut summary, flows, delays);
         let again = total(|flow| flow.sender.retransmitted_segments);
@@ -268,6 +268,21 @@ impl Experiment<'_> {
             add_responses(&mut summary, times, seconds(self.window()));
         }
         summary.metrics
+    }
+
+    /// Cells that brought something new: of those of each VC that arrived in whole frames the share that new segments are of all.
+    fn new_cells(&self, flows: &[FlowCounts]) -> f64 {
+        let mut vcs = BTreeMap::<usize, [u64; 3]>::new();
+        for (flow, counts) in std::iter::zip(&self.graph.flows, flows) {
+            let sums = vcs.entry(flow.circuit).or_default();
+            sums[0] += counts.incoming.useful_cells;
+            sums[1] += counts.receiver.duplicate_segments;
+            sums[2] += counts.receiver.segments;
+        }
+        let new = |[cells, duplicates, segments]: [u64; 3]| {
+            cells as f64 * (1.0 - duplicates as f64 / segments.max(1) as f64)
+        };
+        vcs.into_values().map(new).sum()
     }
 
     /// Goodput and throughput of all flows, and of each kind where there are both.

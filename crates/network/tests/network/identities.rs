@@ -3,7 +3,7 @@
 use celltrain_atm::buffer::PolicyName;
 use celltrain_network::RunResult;
 
-use crate::common::{discarded, names, row_text, run, value};
+use crate::common::{discarded, metric, names, row_text, run, value};
 
 /// Everything a run says, with NaN equal to NaN.
 fn everything(result: &RunResult) -> String {
@@ -121,4 +121,21 @@ fn a_source_elsewhere_shifts_nobody_s_random_numbers() {
             assert_eq!(row_text(after, name), row_text(before, name));
         }
     }
+}
+
+/// Turner (1996) counts what is useful of what arrives, whichever connection it is for. The second connection of a VC sends each of its two
+/// segments three times, as its timer is shorter than the round trip; the first one sends its two once. All are equally long.
+#[test]
+fn the_efficiency_of_connections_that_share_a_vc_is_that_of_all_of_them() {
+    let result = run("duration = \"400 ms\"\n[topology]\nkind = \"backbone\"\npairs = 1\nflows = 2\n\
+         [link]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n[switch]\nbuffer = \"unlimited\"\n\
+         [tcp]\nstack = \"newreno\"\nmss = \"1460 B\"\nrto-min = \"1 ms\"\nrto-initial = \"5 ms\"\nrto-max = \"5 ms\"\n\
+         delayed-ack = \"100 ms\"\n\
+         [traffic]\nkind = \"bursty\"\nbytes = \"1460 B\"\nevery = \"200 ms\"\n\
+         [[flow]]\nname = \"1\"\n\
+         tcp = { delayed-ack = \"0 s\", rto-initial = \"100 ms\", rto-min = \"100 ms\", rto-max = \"1 s\" }\n");
+    let of = |flow, column| value(&result.flows, flow, column);
+    assert_eq!((of("1", "duplicates_received"), of("2", "duplicates_received")), (0.0, 4.0));
+    assert_eq!((of("1", "segments_sent"), of("2", "segments_sent")), (2.0, 6.0));
+    assert_eq!(metric(&result, "efficiency"), 0.5);
 }
