@@ -57,7 +57,7 @@ FRAMES = {
 """The frames of a result and what they hold; `celltrain.measures()` defines every metric and column."""
 
 
-PART = 1 << 19
+PART = 1 << 16
 """Bytes of values in a part of the time series that are written."""
 
 OLD_NAMES = 1
