@@ -20,13 +20,17 @@ pub(super) struct Noted {
 const SEARCHED: usize = 32;
 
 impl DiscardLog {
-    /// Notes `count` cells of one frame that are lost, from `cell` on.
+    /// Notes `count` cells of one frame that are lost, from `cell` on. They join those noted before that they are behind: of others the cells
+    /// between them are not lost.
     pub(crate) fn add(&mut self, at: Time, cell: &Cell, count: u32, reason: &'static str) {
         let key = |noted: &Cell| (noted.vc, noted.frame, noted.kind);
         let recent = self.0.iter_mut().rev().take(SEARCHED);
-        match recent.into_iter().find(|noted| key(&noted.cell) == key(cell) && noted.reason == reason) {
-            Some(noted) => noted.count += count,
-            None => self.0.push(Noted { at, cell: *cell, count, reason }),
+        let before = recent.into_iter().find(|noted| key(&noted.cell) == key(cell) && noted.reason == reason);
+        match before {
+            Some(noted) if u32::from(noted.cell.position) + noted.count == u32::from(cell.position) => {
+                noted.count += count;
+            }
+            _ => self.0.push(Noted { at, cell: *cell, count, reason }),
         }
     }
 

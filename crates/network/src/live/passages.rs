@@ -258,10 +258,11 @@ impl Follower {
 
     /// Gives the reason to as many cells of the frame as it took, of those that never left.
     fn discarded(&mut self, discard: &Discard) {
-        let (vc, kind, frame) = (discard.vc, number(discard.cell.kind), discard.cell.frame);
-        let of_frame = self.cells.range_mut((vc, kind, frame, 0)..=(vc, kind, frame, u16::MAX));
-        let gone = of_frame.map(|(_, cell)| cell).filter(|cell| cell.left.is_none());
-        for cell in gone.take(discard.count as usize) {
+        let (vc, kind, first) = (discard.vc, number(discard.cell.kind), discard.cell);
+        let end = first.position + discard.count as u16;
+        let of_frame =
+            self.cells.range_mut((vc, kind, first.frame, first.position)..(vc, kind, first.frame, end));
+        for (_, cell) in of_frame.filter(|(_, cell)| cell.left.is_none()) {
             cell.reason = Some(discard.reason);
             // Several cells of a frame are noted together, with the time of the first.
             cell.left = Some(discard.at.max(cell.arrived.unwrap_or(0)));

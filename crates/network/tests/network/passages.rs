@@ -147,3 +147,35 @@ fn cells_leave_before_the_link_behind_them() {
         assert!(near(one.arrived, other.arrived) && near(one.left, other.left), "{one:?}, {other:?}");
     }
 }
+
+/// A policer and a link with losses take single cells out of frames: those between them arrive at the next port.
+#[test]
+fn cells_between_lost_ones_of_their_frame_are_seen_at_the_next_port() {
+    let text = |more: &str| {
+        format!(
+            "schema = 1\nname = \"test\"\nduration = \"20 ms\"\ntopology = {{ kind = \"n-source\", sources = 1 }}\n\
+             traffic = {{ kind = \"cbr\", rate = \"100 Mbit/s\", frame = 32 }}\n{more}"
+        )
+    };
+    let policed = text(
+        "link = { delay = \"100 us\", trunk.rate = \"31 Mbit/s\", exit.rate = \"31 Mbit/s\" }\n\
+         vc = { category = \"cbr\", pcr = \"30 Mbit/s\", spacing = \"none\", policing = \"discard-cells\" }\n",
+    );
+    let lossy = text("link = { delay = \"100 us\", trunk = { loss = 0.3, loss-unit = \"cell\" } }\n");
+    for text in [policed, lossy] {
+        let scenario = load(&text, &[]);
+        let end = 20_000 * MICROSECOND;
+        let links: Vec<_> =
+            live(&scenario).ports().iter().filter(|port| port.in_switch).map(|port| port.link).collect();
+        let mut arrivals = Vec::new();
+        for link in links {
+            let counted = port_at(&scenario, link, end);
+            let cells = live(&scenario).passages(link, 0, end, &mut || false).unwrap();
+            let came = |cell: &&Passage| cell.arrived.is_some_and(|arrived| arrived < end);
+            assert_eq!(cells.iter().filter(came).count() as u64, counted.arrived, "link {link} of {text}");
+            arrivals.extend(Some(counted.arrived).filter(|&arrived| arrived > 0));
+        }
+        let (least, most) = (arrivals.iter().min().unwrap(), arrivals.iter().max().unwrap());
+        assert!(most - least > 100, "{arrivals:?} cells arrive in {text}");
+    }
+}
