@@ -175,7 +175,7 @@ def _sums(rows: Iterable[Row]) -> Iterable[tuple[Any, list[float]]]:
 
 
 def _of_sweep(found: "Sweep", name: str, columns: tuple[str, ...]) -> Iterable[Row]:
-    """Some columns of a frame of a sweep, each row behind its run; read when the first is asked for."""
+    """Rows of a sweep's frame, each with its run in front. Nothing is read before the first row is taken."""
     for point, replication, *values in frame_rows(found.scan(name), "point", "replication", *columns):
         yield (point, replication), *values
 

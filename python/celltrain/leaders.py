@@ -1,5 +1,6 @@
 """The best of several variants by a measure, and how sure that is."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +8,13 @@ from typing import Any
 from celltrain import statistics, text, verdicts
 from celltrain.registry import Measure
 
-__all__ = ["Leader"]
+__all__ = ["Leader", "best_first"]
+
+
+def best_first(measure: Measure, means: Mapping[str, float]) -> list[str]:
+    """The names of some means, the best first and those of undefined ones last."""
+    sign = -1 if measure.more_is_better else 1
+    return sorted(means, key=lambda name: (math.isnan(means[name]), sign * means[name]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +44,7 @@ class Leader:
             share: the part of the error that this look may spend.
         """
         sign = 1 if measure.more_is_better else -1
-        order = sorted(samples, key=lambda name: -sign * statistics.mean(samples[name]))
+        order = best_first(measure, {name: statistics.mean(sample) for name, sample in samples.items()})
         towards = [[sign * value for value in samples[name]] for name in order]
         _, tied = verdicts.best(towards, tables, share)
         lead = statistics.paired_difference(towards[0], towards[1])
@@ -52,6 +59,8 @@ class Leader:
         """As people read it."""
         n, what = self.lead.n, self.measure.title
         lead = text.interval(self.lead, self.measure.unit)
+        if math.isnan(self.lead.mean):
+            return f"Nothing is decided by {what}: it is undefined for {self.runner_up} in a replication."
         if not self.tied:
             return f"Best by {what}: {self.best}, ahead of {self.runner_up}, the next, by {lead} (n = {n})."
         if n < verdicts.LEAST:

@@ -17,6 +17,7 @@ from celltrain import verdicts
 from celltrain.comparison import Comparison, vary
 from celltrain.registry import COMPARED
 from celltrain.report import comparison_report
+from celltrain.report.parts import points_chart
 from celltrain.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -266,3 +267,21 @@ def test_a_variant_without_tcp_has_no_windows(scenario: ct.Scenario) -> None:
     report = comparison_report(found)
     assert "Congestion windows under TCP" in report
     assert "Congestion windows under cells" not in report
+
+
+def test_a_variant_without_a_value_is_last_and_has_a_gap_in_charts(scenario: ct.Scenario) -> None:
+    """A policy that refuses everything delivers nothing: its efficiency is 0 / 0."""
+    refuses = {"switch.discard.policy": "epd", "switch.discard.epd.threshold": "0 %"}
+    found = ct.compare(scenario, {"refuses": refuses, "plain": {}}, replications=3)
+    (measure,) = (one for one in found.measures if one.name == "efficiency")
+    leader = found.leader(measure)
+    assert (leader.best, leader.runner_up) == ("plain", "refuses")
+    assert (
+        leader.sentence() == "Nothing is decided by efficiency: it is undefined for refuses in a replication."
+    )
+    assert "NaN" not in comparison_report(found)
+    estimates = [found.results[name].estimate("efficiency") for name in found.variants]
+    chart = points_chart(found.variants, [("efficiency", estimates, False)], xlabel="", ylabel="", unit="")
+    refused, plain = chart["series"][0]["points"]
+    assert refused is None
+    assert plain is not None

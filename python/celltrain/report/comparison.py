@@ -6,6 +6,7 @@ from celltrain import text
 from celltrain.advice import advice_on_variants
 from celltrain.bounds import bounds
 from celltrain.comparison import POLICY_KEY, Comparison
+from celltrain.leaders import best_first
 from celltrain.registry import Measure
 from celltrain.report import parts
 from celltrain.report.distributions import add_distributions
@@ -102,8 +103,8 @@ def _chart(page: Page, found: Comparison, measure: Measure) -> None:
 
 def _sorted(found: Comparison, measure: Measure) -> list[str]:
     """The variants, the best by a measure first."""
-    sign = -1 if measure.more_is_better else 1
-    return sorted(found.variants, key=lambda name: sign * found.results[name].estimate(measure.name).mean)
+    means = {name: found.results[name].estimate(measure.name).mean for name in found.variants}
+    return best_first(measure, means)
 
 
 def _differences(page: Page, found: Comparison) -> None:
@@ -130,9 +131,8 @@ def _differences(page: Page, found: Comparison) -> None:
 
 def _sorted_differences(found: Comparison, measure: Measure) -> tuple[list[str], list[Estimate]]:
     """The differences from the first variant, the best first."""
-    sign = -1 if measure.more_is_better else 1
     differences = {name: found.difference(name, measure) for name in found.variants[1:]}
-    names = sorted(differences, key=lambda name: sign * differences[name].mean)
+    names = best_first(measure, {name: one.mean for name, one in differences.items()})
     return names, [differences[name] for name in names]
 
 

@@ -84,7 +84,7 @@ def points_chart(
 
     Args:
         categories: their names.
-        series: what is drawn.
+        series: what is drawn; where there is no estimate, or its mean is undefined, there is a gap.
         xlabel: what the categories are.
         ylabel: what the values are.
         unit: of the values.
@@ -110,11 +110,16 @@ def points_chart(
                 "hollow": hollow,
                 **({} if form == "marks" else {"slot": slot - 1}),
                 **({} if full is None else {"open": [name not in full for name in categories]}),
-                "points": [None if one is None else [one.mean, one.half_width] for one in estimates],
+                "points": [_point(one) for one in estimates],
             }
             for (name, estimates, hollow), slot in zip(series, slots, strict=True)
         ],
     }
+
+
+def _point(found: Estimate | None) -> list[float | None] | None:
+    """A ratio of which nothing happened (no cells, no loss ratio) has no mark in a chart."""
+    return None if found is None or not isfinite(found.mean) else [found.mean, found.half_width]
 
 
 def notes(page: Page, lines: Iterable[str]) -> None:

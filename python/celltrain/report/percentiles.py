@@ -77,8 +77,7 @@ def _chart(
     )
     factor, unit = text.scale(size, measure(family[0][1]).unit)
     series: list[tuple[str, Sequence[Estimate | None], bool]] = [
-        (name, [one.scaled(1 / factor) if one.mean == one.mean else None for one in found[metric]], False)
-        for name, metric in family
+        (name, [one.scaled(1 / factor) for one in found[metric]], False) for name, metric in family
     ]
     chart = parts.points_chart(
         order,
