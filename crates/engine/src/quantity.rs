@@ -73,7 +73,8 @@ const MOST_EXPONENT: i32 = 100;
 const DIGITS: usize = 18;
 
 impl Kind {
-    /// Reads `"<decimal number> <unit>"`, the number with an exponent or without, in integer arithmetic. A value between two base units is rounded to the nearest.
+    /// Reads `"<decimal number> <unit>"` in integer arithmetic. The number may have an exponent. A value between two base units is
+    /// rounded to the nearest.
     ///
     /// # Errors
     /// The text is no such quantity, is too large, is rounded to 0 without being 0, or is between base units that cannot
@@ -314,6 +315,7 @@ impl fmt::Display for Delay {
 }
 
 string_form!(Delay, "a delay or a length of link", "1 ms", format!("^ *{} *$", DELAY.pattern()));
+
 /// Units of bit rates.
 pub const BIT_RATES: [Unit; 5] = [
     ("bit/s", 1),

@@ -16,8 +16,8 @@ Every key of a scenario file. [Write a scenario](../how-to/write-a-scenario.md) 
 `#:schema <path or address of schema/celltrain.schema.json>`.
 
 Quantities are strings with a unit. Prefixes are powers of ten, also of bytes: `64 kB` are 64000 bytes,
-and `64 KiB` are 65536, TCP's usual window. A number may have an exponent, as in `1e-5 s`. Bytes, cells and packets are whole: `1.5 B` is an error. Times are rounded to the
-nearest picosecond, bit rates to the nearest bit/s, packet rates to thousandths of a packet/s, tolerances of clocks to ppb, and shares to
+and `64 KiB` are 65536, TCP's usual window. A number may have an exponent, as in `1e-5 s`. Bytes, cells and packets are whole:
+`1.5 B` is an error. Times are rounded to the nearest picosecond, bit rates to the nearest bit/s, packet rates to thousandths of a packet/s, tolerances of clocks to ppb, and shares to
 0.0001 %. A value above 0 that would be rounded to 0 is an error.
 
 A key that is not listed here is an error. `--set switch.buffer=\"500 cells\"` overrides
