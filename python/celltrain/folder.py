@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain import arguments, text
 from celltrain.errors import InputError
-from celltrain.locking import LOCK, locked
+from celltrain.locking import LOCK, locked, uninterrupted
 from celltrain.manifests import FORMAT, LISTS, MANIFEST, digest, is_sealed, load, names_of, sealed, verify
 from celltrain.parquet import frame_writer, join, units_of
 from celltrain.whole import TEMPORARY, write_whole
@@ -273,7 +273,9 @@ def claim(
     made = [folder for folder in (place, *place.parents) if not folder.exists()]
     target: Folder | None = None
     try:
-        with _held(place):
+        with ExitStack() as stack:
+            with uninterrupted():  # a lock that nobody knows of would stay
+                _hold(place, stack)
             earlier = _earlier(place, overwrite)
             if not is_sealed(earlier or {}):
                 note(f"{MANIFEST} in this folder is not as it was written: it is written again")
@@ -309,16 +311,13 @@ def remove_results(path: Path) -> None:
             Path(folder).rmdir()
 
 
-@contextmanager
-def _held(place: Path) -> Iterator[None]:
-    """Makes the folder and holds its lock; that it can be written shows in that."""
-    with ExitStack() as stack:
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(locked(place))
-        except OSError as error:
-            raise InputError(f"cannot write results to {place}: {error.strerror or error}") from error
-        yield
+def _hold(place: Path, stack: ExitStack) -> None:
+    """Makes the folder and holds its lock until the stack ends; that it can be written shows in that."""
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        stack.enter_context(locked(place))
+    except OSError as error:
+        raise InputError(f"cannot write results to {place}: {error.strerror or error}") from error
 
 
 def _clear(place: Path) -> None:

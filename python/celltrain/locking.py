@@ -1,14 +1,16 @@
 """The lock on a results folder: one process at a time writes there, and the others hear who does."""
 
 import os
+import signal
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from celltrain.errors import InputError
 
-__all__ = ["LOCK", "check_free", "holder", "locked"]
+__all__ = ["LOCK", "check_free", "holder", "locked", "uninterrupted"]
 
 LOCK = ".lock"
 """The file in a results folder that its writer holds. It goes away when the writer ends, however it ends."""
@@ -37,6 +39,26 @@ def locked(folder: Path) -> Iterator[None]:
         with suppress(OSError):
             (folder / LOCK).unlink()
         lock.release()
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Interrupts wait until the block has ended. For what is quick, and leaves something behind half done."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    ours = {number: handler for number, handler in handlers.items() if callable(handler)}
+    if threading.current_thread() is not threading.main_thread() or not ours:
+        yield  # no signal comes here
+        return
+    heard: list[int] = []
+    try:
+        for number in ours:
+            signal.signal(number, lambda number, _: heard.append(number))
+        yield
+    finally:
+        for number, handler in ours.items():
+            signal.signal(number, handler)
+        if heard:
+            signal.raise_signal(heard[0])
 
 
 def check_free(folder: Path) -> None:

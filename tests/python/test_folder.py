@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
+from importlib import import_module
+from inspect import CO_GENERATOR
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
 
 HOLD = """
 import sys
+from importlib import import_module
+from inspect import CO_GENERATOR
 from pathlib import Path
 from celltrain.folder import claim
 with claim(sys.argv[1], "run", "0"):
@@ -96,6 +102,43 @@ def test_a_file_is_on_its_way_under_a_name_that_is_no_longer_than_its_own(tmp_pa
 
 
 # The lock.
+
+
+@pytest.mark.skipif(os.name == "nt", reason="interrupts differ on Windows")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_at_any_time_of_claiming_a_folder_leaves_nothing(tmp_path: Path) -> None:
+    """Python heeds signals where a call has returned."""
+    import_module("filelock")  # an interrupted import is another matter
+
+    calls = 1
+    while not claimed_before(calls, tmp_path / "deep" / "out"):
+        assert not list(tmp_path.iterdir()), f"what an interrupt after {calls} calls leaves"
+        calls += 1
+    assert calls > 100, "a folder is claimed in more calls than that"
+
+
+def claimed_before(wanted: int, out: Path) -> bool:
+    """Whether a folder is claimed in fewer calls; when so many have returned, an interrupt comes."""
+    calls = 0
+
+    def profile(frame: FrameType, event: str, _: object) -> None:
+        nonlocal calls
+        calls += event == "c_return" or (event == "return" and not frame.f_code.co_flags & CO_GENERATOR)
+        if calls == wanted:
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGINT)
+
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.setprofile(profile)
+    try:
+        with folder.claim(out, "run", "0"):
+            sys.setprofile(None)
+            return True
+    except KeyboardInterrupt:
+        return False
+    finally:
+        sys.setprofile(None)
+        signal.signal(signal.SIGINT, handler)
 
 
 def test_the_second_process_hears_who_holds_the_folder(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
