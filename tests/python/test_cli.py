@@ -439,6 +439,26 @@ def test_bad_policies_of_compare(
     said_once(cli("compare", scenario_file, "--policies", policies), *words)
 
 
+@pytest.mark.parametrize(
+    ("given", "set_", "words"),
+    [
+        (("--policies", "epd,ppd"), "switch.discard.policy=red", ("--policies sets switch.discard.policy",)),
+        (("--vary", "tcp.mss=500 B,400 B"), "tcp.mss=300 B", ("--set tcp.mss has no effect", "--vary")),
+        (
+            ("--vary", 'traffic.size={kind="fixed"},{kind="pareto"}'),
+            "traffic.size.kind=fixed",
+            ("--set traffic.size.kind has no effect, as --vary sets traffic.size",),
+        ),
+    ],
+)
+def test_what_the_variants_set_is_not_set_for_all(
+    cli: Cli, scenario_file: Path, given: tuple[str, str], set_: str, words: tuple[str, ...]
+) -> None:
+    said_once(cli("compare", scenario_file, *given, "--set", set_), *words)
+    if given[0] == "--policies":
+        said_once(cli("plot", "queue", scenario_file, *given, "--set", set_), *words)
+
+
 def test_papers_that_are_not_found(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CELLTRAIN_PAPERS", str(tmp_path))
     said_once(cli("reproduce", "espd"), "unknown paper 'espd'", "known: none")

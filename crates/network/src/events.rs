@@ -74,8 +74,8 @@ fn slow_start_threshold(event: &EventKind) -> Option<u64> {
     match *event {
         EventKind::Acknowledged { ssthresh, .. }
         | EventKind::FastRetransmit { ssthresh, .. }
-        | EventKind::Timeout { ssthresh, .. }
         | EventKind::EcnReduction { ssthresh, .. } => Some(ssthresh),
+        EventKind::Timeout { ssthresh, .. } => ssthresh,
         _ => None,
     }
 }

@@ -158,8 +158,9 @@ pub enum EventKind {
         rto: Time,
         /// The timeout after backoff.
         next_rto: Time,
-        /// Slow-start threshold after the reduction.
-        ssthresh: u64,
+        /// Slow-start threshold after the reduction; none before the connection is established, when nothing is reduced.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ssthresh: Option<u64>,
     },
     /// A round trip was measured.
     RttSample {

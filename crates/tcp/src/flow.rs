@@ -227,10 +227,16 @@ impl Flow {
         self.duplicates = 0;
         self.resend_first = false;
         self.note_loss();
+        self.back_off(now, Some(ssthresh));
+        self.timer.restart(now);
+    }
+
+    /// The retransmission timer has expired: the next timeout is longer. `ssthresh` is the reduced threshold, if it was.
+    pub(crate) fn back_off(&mut self, now: Time, ssthresh: Option<u64>) {
         let rto = self.timer.estimator.rto();
         self.timer.estimator.back_off();
-        self.timer.restart(now);
-        let (seq, consecutive, next_rto) = (self.una, self.consecutive_timeouts, self.timer.estimator.rto());
+        let Self { una: seq, consecutive_timeouts: consecutive, .. } = *self;
+        let next_rto = self.timer.estimator.rto();
         self.trace.record(now, || EventKind::Timeout { seq, consecutive, rto, next_rto, ssthresh });
     }
 

@@ -5,7 +5,7 @@ use celltrain_engine::{
     random::{Generator, Randomness},
     time::{MILLISECOND, SECOND},
 };
-use celltrain_tcp::{Duplex, Flags, Params, Segment, Stack, StackSpec};
+use celltrain_tcp::{Duplex, EventKind, Flags, Params, Segment, Stack, StackSpec};
 
 const ONE_WAY: Time = 10 * MILLISECOND;
 
@@ -116,6 +116,26 @@ fn quick_acks_end_where_the_application_answers() {
     let seen: Vec<_> =
         pair.sent.iter().filter(|s| s.1 == 1).map(|(at, _, s)| (at / MILLISECOND, s.len, s.ack)).collect();
     assert_eq!(seen, [(10, 0, 300), (30, 500, 300), (130, 500, 600)]);
+}
+
+/// RFC 6298 section 5.7 speaks of "the timer" that "expires awaiting the ACK of a SYN segment": its expiries are told as those for data are.
+#[test]
+fn timeouts_of_the_handshake_are_events() {
+    let mut pair = Pair::new(&params("syn-exchange = true\nrto-initial = \"1 s\""), 1.0);
+    pair.ends[0].sender_mut().trace(true);
+    pair.offer(0, 1000);
+    pair.run(8 * SECOND);
+    pair.loss = 0.0;
+    pair.run(20 * SECOND);
+    let sender = pair.ends[0].sender_mut();
+    let timeouts = sender.take_events().into_iter().filter_map(|event| match event.kind {
+        EventKind::Timeout { seq: 0, consecutive, rto, next_rto, ssthresh: None } => {
+            Some((event.at / SECOND, consecutive, rto / SECOND, next_rto / SECOND))
+        }
+        _ => None,
+    });
+    assert_eq!(timeouts.collect::<Vec<_>>(), [(1, 1, 1, 2), (3, 2, 2, 4), (7, 3, 4, 8), (15, 4, 8, 16)]);
+    assert_eq!(sender.stats().timeouts, 4);
 }
 
 /// The SYNs give both ends a sample of the round trip and a time stamp to echo (RFC 7323 section 4.3), and no more segments.

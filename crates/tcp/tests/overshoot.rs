@@ -75,9 +75,8 @@ fn run(table: &str, packets: usize) -> Outcome {
 /// The threshold after an indication of congestion. A timeout of what had timed out before is none (RFC 5681 section 3.1).
 fn reduction(event: &Event) -> Option<u64> {
     match event.kind {
-        EventKind::FastRetransmit { ssthresh, .. } | EventKind::Timeout { ssthresh, consecutive: 1, .. } => {
-            Some(ssthresh)
-        }
+        EventKind::FastRetransmit { ssthresh, .. }
+        | EventKind::Timeout { ssthresh: Some(ssthresh), consecutive: 1, .. } => Some(ssthresh),
         _ => None,
     }
 }

@@ -85,6 +85,8 @@ def compare(
     _refuse_two_ways({"--policies": policies is not None, "--vary": bool(vary), "--with": with_ is not None})
     if max_replications is not None and until_clear is None:
         raise InputError("--max-replications belongs to --until-clear, as in --until-clear goodput")
+    varied = dict.fromkeys(options.settings(vary, "--vary", lists=True), "--vary")
+    options.refuse_overridden(set_, varied | options.set_by_policies(policies))
     loaded = options.load_scenario(scenario, set_)
     names = _variants(loaded, policies, vary) if with_ is None else _files(scenario, loaded, with_, set_)
     key, asked = comparison.comparison_key(loaded, names), options.asked(loaded, seed, replications)

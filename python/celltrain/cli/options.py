@@ -100,6 +100,33 @@ def settings(pairs: Sequence[str] | None, option: str = "--set", *, lists: bool 
     return found
 
 
+def set_by_policies(policies: str | None) -> dict[str, str]:
+    """The key that `--policies` sets, with that option; nothing if it is not given."""
+    if policies is None:
+        return {}
+    from celltrain.comparison import POLICY_KEY
+
+    return {POLICY_KEY: "--policies"}
+
+
+def refuse_overridden(pairs: Sequence[str] | None, varied: Mapping[str, str]) -> None:
+    """Refuses to set what each variant sets anew, or a part of it.
+
+    Args:
+        pairs: the settings of `--set`.
+        varied: the options that set the keys of variants, by these keys.
+
+    Raises:
+        InputError: a setting has no effect.
+    """
+    for key in settings(pairs):
+        for other, option in varied.items():
+            if f"{key}.".startswith(f"{other}."):
+                raise InputError(
+                    f"--set {key} has no effect, as {option} sets {other}: leave one of them out"
+                )
+
+
 def words(text: str | None, option: str, example: str) -> list[str]:
     """The words of an option that lists some, with commas between; none where the option is not given.
 

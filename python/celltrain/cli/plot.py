@@ -92,6 +92,7 @@ def queue(
         return
     options.refuse(Path(source), {"--variants": variants})
     names = options.words(policies, "--policies", "tail-drop,epd")
+    options.refuse_overridden(set_, options.set_by_policies(policies))
     scenarios = _varied(options.load_scenario(source, set_), names)
 
     def draw() -> "Figure":

@@ -230,7 +230,7 @@ impl Sender {
             self.state = State::Closed;
             self.syn_lost = true;
             self.flow.timer.forget_timed_segment();
-            self.flow.timer.estimator.back_off();
+            self.flow.back_off(now, None);
             return self.flow.timer.stop();
         }
         if self.recovery.recovering() {
