@@ -104,7 +104,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
             return count + 1;
         };
         if accepted {
-            self.accept_observed(Train::single(next.at, next.cell), tally, streams);
+            self.accept_observed(&mut Train::single(next.at, next.cell), tally, streams);
         }
         count + 2
     }

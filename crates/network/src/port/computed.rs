@@ -472,7 +472,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
         }
     }
 
-    /// A unit arrives, as a train of its own.
+    /// A unit arrives, as a train of its own. If `OBSERVED`, time has gone on to its arrival.
     #[inline(always)]
     pub(super) fn on_unit<const OBSERVED: u8, P: BufferPolicy>(
         &mut self,
@@ -481,29 +481,31 @@ impl<F: Fifo> PortCore<Computed<F>> {
         tally: &mut Tally,
         streams: &mut Streams,
     ) {
-        self.service.fifo.advance(cell.first);
+        if OBSERVED == NOTHING {
+            self.service.fifo.advance(cell.first);
+        }
         let accepted = match OBSERVED {
             UNITS => self.admit::<true, P>(policy, cell.first, &mut cell.item),
             _ => self.admit::<false, P>(policy, cell.first, &mut cell.item),
         };
         if accepted {
             if OBSERVED == UNITS && self.service.per_vc.is_some() {
-                self.accept_observed(*cell, tally, streams);
+                self.accept_observed(cell, tally, streams);
             } else {
                 self.accept(cell, tally, streams);
             }
         }
     }
 
-    /// Queues an accepted unit, and keeps it in the per-VC occupancy until it leaves.
+    /// As [`PortCore::accept`]; keeps the unit in the per-VC occupancy until it leaves.
     pub(super) fn accept_observed(
         &mut self,
-        mut unit: Train<Cell>,
+        unit: &mut Train<Cell>,
         tally: &mut Tally,
         streams: &mut Streams,
     ) {
         let (cell, at) = (unit.item, unit.first);
-        self.accept(&mut unit, tally, streams);
+        self.accept(unit, tally, streams);
         let size = self.service.fifo.size(&cell);
         self.service.per_vc_mut().enter(cell.vc, cell.clp, size);
         self.service.keep_until_departure(Unit { cell, at, size, low_latency: false });
