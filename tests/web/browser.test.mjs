@@ -105,6 +105,42 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.context().close();
   });
 
+  test("of scenarios and stories that are chosen one after the other the last one is shown", async () => {
+    const page = await open("#scenario=lost-cell");
+    // The first ones take longer to load than those that follow.
+    await page.evaluate(`(() => {
+      const choose = (menu, value) => {
+        document.getElementById(menu).value = value;
+        document.getElementById(menu).dispatchEvent(new Event("change"));
+      };
+      choose("stories", "windows-and-espd");
+      for (const id of ["fat-tree", "fifteen-connections", "one-connection"]) choose("scenarios", id);
+    })()`);
+    await until(page, "lab.scenario.id !== 'lost-cell'");
+    await page.waitForTimeout(1500);
+    assert.equal(await page.evaluate("lab.scenario.id"), "one-connection");
+    assert.equal(await page.inputValue("#scenarios"), "one-connection");
+    assert.equal(await page.inputValue("#stories"), "");
+    assert.ok(await page.isHidden("#story"));
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a change that is under way does not reach the scenario that is chosen next, and none of two keys is lost", async () => {
+    const page = await open("#scenario=fifteen-connections");
+    await page.evaluate("lab.seek(900e9), lab.changeKey('seed', '7'), lab.changeKey('switch.buffer', '300 cells'), void 0");
+    await until(page, "lab.set.length === 2");
+    await page.evaluate("lab.changeKey('seed', '8'), lab.openScenario({ ...lab.scenario, id: 'two-sources', toml: lab.scenario.toml.replace('fifteen', 'some') }), void 0");
+    await until(page, "lab.scenario.id === 'two-sources'");
+    await page.waitForTimeout(1000);
+    assert.deepEqual(await page.evaluate("lab.set"), []);
+    // A run that ended in the middle of a jump does not hold up the next one.
+    await page.evaluate("lab.seek(30e9)");
+    assert.equal(await now(page), 30e9);
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("it runs, pauses, and goes by cell, frame and loss", async () => {
     const page = await open("#scenario=lost-cell");
     await page.click("#play");

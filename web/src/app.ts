@@ -39,7 +39,11 @@ export class App {
   private panes: Pane[] = [];
   private dirty = true;
   private lastAsked = 0;
-  private wanted: { set: Settings } | undefined;
+  /** Counts what was chosen to be loaded, and what was chosen to stand beside it: the last choice wins, however long each one takes. */
+  private choice = 0;
+  private besideChoice = 0;
+  /** Keys to set next, and their values. */
+  private wanted = new Map<string, string>();
   private changing = false;
   /** Why the last change was refused. */
   private refused: string | undefined;
@@ -65,11 +69,13 @@ export class App {
     const [kind, value] = fragment.replace(/^#/, "").split("=", 2) as [string, string | undefined];
     try {
       if (kind === "run" && value) {
+        const choice = ++this.choice;
         const shared = await decode(value);
+        if (choice !== this.choice) return;
         const known = library.find((one) => one.id === shared.scenario);
         const scenario = shared.toml !== undefined || !known ? { id: "", title: shared.scenario, toml: shared.toml ?? "" } : known;
         this.guide.leave();
-        await this.load(scenario, shared.set, shared.at, shared.pinned);
+        if (!(await this.load(scenario, shared.set, shared.at, shared.pinned))) return;
         const { port, speed } = shared;
         if (port !== undefined && port in this.run.description.links) this.port = port;
         if (speed) this.speed = speed;
@@ -87,7 +93,7 @@ export class App {
 
   async openScenario(scenario: Scenario): Promise<void> {
     this.guide.leave();
-    await this.load(scenario, [], 0);
+    if (!(await this.load(scenario, [], 0))) return;
     byId<HTMLSelectElement>("scenarios").value = scenario.id;
     this.setSpeedFor();
     this.refresh();
@@ -97,19 +103,36 @@ export class App {
     return this.guide.begin(story);
   }
 
-  /** Loads a scenario and shows it at a time. If it is refused the old run stays, and the error says why. */
-  async load(scenario: Scenario, set: Settings, at: number, pinned?: Settings): Promise<void> {
-    const run = await this.start(scenario, set, at);
-    const beside = pinned && (await this.start(scenario, pinned, at));
-    const same = this.scenario?.toml === scenario.toml;
-    const before = this.run;
-    [this.run, this.scenario, this.set] = [run, scenario, set];
-    this.ghost?.end();
-    this.beside?.end();
-    before?.end();
-    this.ghost = undefined;
-    this.beside = beside;
-    if (!same || !before) {
+  /** Loads a scenario and shows it at a time; returns whether it is shown, which it is not if another was chosen meanwhile. If it is
+   * refused the old run stays, and the error says why. */
+  async load(scenario: Scenario, set: Settings, at: number, pinned?: Settings): Promise<boolean> {
+    const choice = ++this.choice;
+    const runs: Run[] = [];
+    try {
+      for (const settings of pinned ? [set, pinned] : [set]) runs.push(await this.start(scenario, settings, at));
+    } catch (error) {
+      runs.forEach((run) => run.end());
+      if (choice !== this.choice) return false;
+      throw error;
+    }
+    if (choice !== this.choice) {
+      runs.forEach((run) => run.end());
+      return false;
+    }
+    this.show(scenario, set, runs);
+    return true;
+  }
+
+  private show(scenario: Scenario, set: Settings, [run, beside]: Run[]): void {
+    const { ghost, beside: besideBefore, run: before } = this;
+    const same = before && this.scenario.toml === scenario.toml;
+    [this.run, this.scenario, this.set, this.beside, this.ghost] = [run, scenario, set, beside, undefined];
+    for (const old of [ghost, besideBefore, before]) old?.end();
+    // What was asked of the runs before is not asked of these.
+    this.wanted.clear();
+    this.besideChoice++;
+    this.wantedTime = undefined;
+    if (!same) {
       this.port = mainPort(run);
       this.focus = -1;
       this.strip.show(0, run.description.duration, run.description.duration);
@@ -129,17 +152,18 @@ export class App {
     return run;
   }
 
-  /** Sets keys of the scenario: it runs again from the start, under the same seed, and shows the same moment. Of several changes
-   * in a row only the last counts. */
-  async change(set: Settings): Promise<void> {
-    this.wanted = { set };
+  /** Sets a key of the scenario, or takes it back if the value is empty: the scenario runs again from the start, under the same seed,
+   * and shows the same moment. Of several values in a row only the last counts. */
+  async changeKey(key: string, value: string): Promise<void> {
+    this.wanted.set(key, value);
     if (this.changing) return;
     this.changing = true;
     try {
-      while (this.wanted) {
-        const { set } = this.wanted;
-        this.wanted = undefined;
-        await this.replace(set);
+      while (this.wanted.size > 0) {
+        const wanted = this.wanted;
+        this.wanted = new Map();
+        const kept = this.set.filter(([key]) => !wanted.has(key));
+        await this.replace([...kept, ...[...wanted].filter(([, value]) => value !== "")]);
       }
     } finally {
       this.changing = false;
@@ -162,32 +186,35 @@ export class App {
     const before = this.run;
     try {
       const run = await this.start(this.scenario, set, before.now);
+      // Another scenario was loaded meanwhile: the change was not meant for it.
+      if (this.run !== before) return run.end();
       this.run = run;
       this.set = set;
       before.end();
       // What one compares with is the last run that was seen whole.
       if (before.outcome || !this.ghost) this.ghost = before;
+      this.seekAgain();
       this.refresh();
     } catch (error) {
+      if (this.run !== before) return;
       this.refused = (error as Error).message;
       if (!this.quiet) this.say(this.refused);
       this.panel.render();
     }
   }
 
-  /** As [`change`], for one key; an empty value takes it back. */
-  changeKey(key: string, value: string): Promise<void> {
-    const set = (this.wanted?.set ?? this.set).filter(([other]) => other !== key);
-    return this.change(value === "" ? set : [...set, [key, value]]);
-  }
-
   /** Keeps the present run beside what comes next, or takes it away. */
   async pin(set: Settings | undefined): Promise<void> {
+    const choice = ++this.besideChoice;
     this.beside?.end();
     this.beside = undefined;
+    this.seekAgain();
     try {
-      if (set) this.beside = await this.start(this.scenario, set, this.run.now);
+      const beside = set && (await this.start(this.scenario, set, this.run.now));
+      if (choice !== this.besideChoice) return beside?.end();
+      this.beside = beside;
     } catch (error) {
+      if (choice !== this.besideChoice) return;
       this.say((error as Error).message);
     }
     this.refresh();
@@ -227,6 +254,13 @@ export class App {
     }
     this.announce();
     this.redraw();
+  }
+
+  /** A run that has ended does not answer any more: what was sought in it is sought in the present runs. */
+  private seekAgain(): void {
+    const time = this.wantedTime;
+    this.wantedTime = undefined;
+    if (time !== undefined) void this.seek(time);
   }
 
   stepCell(): Promise<void> {
@@ -426,8 +460,10 @@ export class App {
 
   /** Runs a file that somebody has dropped or opened. */
   async openFile(file: File): Promise<void> {
+    const choice = ++this.choice;
     try {
-      await this.openScenario({ id: "", title: file.name, toml: await file.text() });
+      const toml = await file.text();
+      if (choice === this.choice) await this.openScenario({ id: "", title: file.name, toml });
     } catch (error) {
       this.say((error as Error).message);
     }
