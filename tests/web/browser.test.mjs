@@ -141,6 +141,52 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.context().close();
   });
 
+  test("the address names what is shown, so that a reload shows it again", async () => {
+    const page = await open("#scenario=two-sources");
+    const reload = async () => {
+      await page.reload();
+      await page.waitForSelector("html[data-ready]");
+    };
+    await page.selectOption("#scenarios", "lost-cell");
+    await until(page, "location.hash === '#scenario=lost-cell'");
+    await reload();
+    assert.equal(await page.evaluate("lab.scenario.id"), "lost-cell");
+    await page.selectOption("#policy", "epd");
+    await until(page, "location.hash.startsWith('#run=')");
+    await reload();
+    assert.deepEqual(await page.evaluate("[lab.scenario.id, lab.set]"), ["lost-cell", [["switch.discard.policy", "epd"]]]);
+    await drop(page, "mine.toml", resolved("two-sources"));
+    await until(page, "lab.scenario.title === 'mine.toml'");
+    const before = await page.evaluate("location.hash");
+    await until(page, `location.hash !== "${before}"`);
+    await reload();
+    assert.equal(await page.evaluate("lab.scenario.title"), "mine.toml");
+    await page.selectOption("#stories", "bufferbloat");
+    await until(page, "location.hash === '#story=bufferbloat'");
+    await page.selectOption("#stories", "");
+    await until(page, "!location.hash.startsWith('#story')");
+    await page.context().close();
+  });
+
+  test("an address that names nothing is met with the nearest name", async () => {
+    for (const [fragment, message] of [
+      ["#scenario=two-surces", /^unknown scenario "two-surces": did you mean "two-sources"\? known: /],
+      ["#story=lost-sell", /^unknown story "lost-sell": did you mean "lost-cell"\?/],
+      ["#two-sources", /^unknown fragment "#two-sources": known: #scenario=NAME, /],
+    ]) {
+      const page = await open(fragment);
+      assert.match(await page.textContent("#toast"), message);
+      assert.equal(await page.textContent("#story h2"), "One lost cell wastes a train");
+      await page.context().close();
+    }
+    // What is shown stays if the address is changed to nothing that there is.
+    const page = await open("#scenario=two-sources");
+    await page.evaluate("location.hash = '#scenario=nothing'");
+    await until(page, "document.querySelector('#toast').textContent.startsWith('unknown scenario')");
+    assert.equal(await page.evaluate("lab.scenario.id"), "two-sources");
+    await page.context().close();
+  });
+
   test("it runs, pauses, and goes by cell, frame and loss", async () => {
     const page = await open("#scenario=lost-cell");
     await page.click("#play");

@@ -11,6 +11,7 @@ import { engineBytes, load, page, root } from "./support.mjs";
 const { Engine } = await load("engine");
 const { decode, encode } = await load("share");
 const { readTime, moment, span } = await load("format");
+const { unknown } = await load("names");
 const { layOut } = await load("layout");
 const { colourOf } = await load("theme");
 const { Flow, View } = await load("view");
@@ -41,6 +42,17 @@ test("times are read and written", () => {
   assert.equal(moment(39_442_328_356), "39.442 ms");
   assert.equal(moment(1.5e12), "1.500 000 s");
   assert.equal(span(2_726_337), "2.7 µs");
+});
+
+test("an unknown name is met with the nearest, as on the command line", () => {
+  const known = ["two-sources", "two-paths", "lost-cell"];
+  const near = (name) => /did you mean "(.*?)"/.exec(unknown("scenario", name, known))?.[1];
+  assert.equal(unknown("scenario", "two-surces", known), 'unknown scenario "two-surces": did you mean "two-sources"? known: two-sources, two-paths, lost-cell');
+  assert.equal(near("Two-Sources"), "two-sources");
+  assert.equal(near("lots-cell"), "lost-cell");
+  assert.equal(near("fat-tree"), undefined);
+  assert.equal(near(""), undefined);
+  assert.equal(near("two-sources".repeat(1000)), undefined);
 });
 
 test("every story names what its scenario has, and ends within the run", async () => {

@@ -6,6 +6,7 @@ import { moment, readTime, span } from "./format.ts";
 import { Controls, SLOWEST } from "./controls.ts";
 import { type Scenario, type Story, library, tours } from "./library.ts";
 import { Pane } from "./pane.ts";
+import { unknown } from "./names.ts";
 import { Panel } from "./panel.ts";
 import { Run } from "./run.ts";
 import { type Scene, slotOf } from "./scene.ts";
@@ -20,6 +21,13 @@ export type Settings = [string, string][];
 
 /** Milliseconds that a worker may take before it answers. */
 const BUDGET = 12;
+
+/** A scenario or a story by its name; an unknown one fails with a sentence. */
+function named<Kind extends { id: string }>(what: string, id: string, among: Kind[]): Kind {
+  const found = among.find((one) => one.id === id);
+  if (!found) throw new Error(unknown(what, id, among.map((one) => one.id)));
+  return found;
+}
 
 export class App {
   scenario!: Scenario;
@@ -51,6 +59,7 @@ export class App {
   private quiet = false;
   private wantedTime: number | undefined;
   private toastTimer = 0;
+  private addressTimer = 0;
   private lastPanel = 0;
   readonly strip: Strip;
   private readonly panel: Panel;
@@ -64,31 +73,34 @@ export class App {
     requestAnimationFrame((time) => this.frame(time));
   }
 
-  /** Shows what a fragment of an address asks for; the first story if it asks for nothing. */
+  /** Shows what a fragment of an address asks for; the first story if it asks for nothing, or for something that is not there. */
   async open(fragment: string): Promise<void> {
-    const [kind, value] = fragment.replace(/^#/, "").split("=", 2) as [string, string | undefined];
+    const [kind, value = ""] = fragment.replace(/^#/, "").split("=", 2);
     try {
-      if (kind === "run" && value) {
-        const choice = ++this.choice;
-        const shared = await decode(value);
-        if (choice !== this.choice) return;
-        const known = library.find((one) => one.id === shared.scenario);
-        const scenario = shared.toml !== undefined || !known ? { id: "", title: shared.scenario, toml: shared.toml ?? "" } : known;
-        this.guide.leave();
-        if (!(await this.load(scenario, shared.set, shared.at, shared.pinned))) return;
-        const { port, speed } = shared;
-        if (port !== undefined && port in this.run.description.links) this.port = port;
-        if (speed) this.speed = speed;
-        else this.setSpeedFor();
-        return this.refresh();
-      }
-      const scenario = kind === "scenario" && library.find((one) => one.id === value);
-      if (scenario) return await this.openScenario(scenario);
-      await this.guide.begin(tours.find((story) => kind === "story" && story.id === value) ?? tours[0]);
+      if (kind === "run") await this.openShared(value);
+      else if (kind === "scenario") await this.openScenario(named(kind, value, library));
+      else if (kind === "story") await this.guide.begin(named(kind, value, tours));
+      else if (kind === "") await this.guide.begin(tours[0]);
+      else throw new Error(unknown("fragment", `#${fragment.replace(/^#/, "")}`, ["#scenario=NAME", "#story=NAME", "#run=STATE"]));
     } catch (error) {
       this.say((error as Error).message);
-      if (!this.run) await this.guide.begin(tours[0]);
+      if (this.run) this.readdress();
+      else await this.guide.begin(tours[0]);
     }
+  }
+
+  private async openShared(state: string): Promise<void> {
+    const choice = ++this.choice;
+    const shared = await decode(state);
+    if (choice !== this.choice) return;
+    const scenario = shared.toml === undefined ? named("scenario", shared.scenario, library) : { id: "", title: shared.scenario, toml: shared.toml };
+    this.guide.leave();
+    if (!(await this.load(scenario, shared.set, shared.at, shared.pinned))) return;
+    const { port, speed } = shared;
+    if (port !== undefined && port in this.run.description.links) this.port = port;
+    if (speed) this.speed = speed;
+    else this.setSpeedFor();
+    this.refresh();
   }
 
   async openScenario(scenario: Scenario): Promise<void> {
@@ -356,6 +368,24 @@ export class App {
     this.strip.fit(this.run);
     this.panel.render();
     this.redraw();
+    this.readdress();
+  }
+
+  /** Keeps the address true: a reload opens what is shown. Not at once, as browsers count how often a page changes its address. */
+  private readdress(): void {
+    clearTimeout(this.addressTimer);
+    this.addressTimer = setTimeout(async () => {
+      const { choice } = this;
+      const address = await this.address();
+      if (choice === this.choice) history.replaceState(null, "", address);
+    }, 250) as unknown as number;
+  }
+
+  private async address(): Promise<string> {
+    const { story } = this.guide;
+    if (story) return `#story=${story.id}`;
+    const asItComes = this.scenario.id !== "" && this.set.length === 0 && !this.beside;
+    return asItComes ? `#scenario=${this.scenario.id}` : this.link();
   }
 
   dragLevel(key: string, units: number): Promise<void> {
@@ -445,6 +475,7 @@ export class App {
 
   leaveStory(): void {
     this.guide.leave();
+    if (this.run) this.readdress();
   }
 
   /** Puts a link to what is seen into the address and on the clipboard. */

@@ -50,7 +50,6 @@ export class Controls {
     });
     byId("home").addEventListener("click", (event) => {
       event.preventDefault();
-      history.replaceState(null, "", location.pathname);
       void app.open("");
     });
     addEventListener("hashchange", () => void app.open(location.hash));

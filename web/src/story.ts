@@ -5,7 +5,7 @@ import { byId, h } from "./dom.ts";
 import { type Story, library } from "./library.ts";
 
 export class StoryGuide {
-  private story: Story | undefined;
+  story: Story | undefined;
   private place = 0;
   private played = false;
 
@@ -76,7 +76,7 @@ export class StoryGuide {
       h("div", { class: "buttons" },
         step.play && h("button", { class: playFirst ? "primary" : "", click: () => (this.played ? again() : this.play()) }, this.played ? "Again" : step.play.label),
         !last && h("button", { class: playFirst ? "" : "primary", click: go(this.place + 1) }, "Next"),
-        last && h("button", { class: playFirst ? "" : "primary", click: () => this.leave() }, "Try it yourself"),
+        last && h("button", { class: playFirst ? "" : "primary", click: () => this.app.leaveStory() }, "Try it yourself"),
         this.place > 0 && h("button", { class: "quiet", click: go(this.place - 1) }, "Back"),
         this.dots(story.steps.length),
       ),
