@@ -9,7 +9,7 @@ import { Pane } from "./pane.ts";
 import { unknown } from "./names.ts";
 import { Panel } from "./panel.ts";
 import { Run } from "./run.ts";
-import { type Scene, slotOf } from "./scene.ts";
+import { type Scene, heldUnit, slotOf } from "./scene.ts";
 import { decode, encode } from "./share.ts";
 import { StoryGuide } from "./story.ts";
 import { afterCell, afterFrame, mainPort } from "./steps.ts";
@@ -21,6 +21,12 @@ export type Settings = [string, string][];
 
 /** Milliseconds that a worker may take before it answers. */
 const BUDGET = 12;
+
+/** What the engine says of a setting, without the option of the command line that it takes settings for. */
+function wordedForPage(message: string, set: Settings): string {
+  const option = set.map(([key, value]) => `--set ${key}=${value}: `).find((start) => message.startsWith(start));
+  return option === undefined ? message.replace(/^--set /, "") : message.slice(option.length);
+}
 
 /** A scenario or a story by its name; an unknown one fails with a sentence. */
 function named<Kind extends { id: string }>(what: string, id: string, among: Kind[]): Kind {
@@ -52,11 +58,7 @@ export class App {
   private besideChoice = 0;
   /** Keys to set next, and their values. */
   private wanted = new Map<string, string>();
-  private changing = false;
-  /** Why the last change was refused. */
-  private refused: string | undefined;
-  /** Whether somebody else says why. */
-  private quiet = false;
+  private changing: Promise<Map<string, string | undefined>> | undefined;
   private wantedTime: number | undefined;
   private toastTimer = 0;
   private addressTimer = 0;
@@ -106,7 +108,6 @@ export class App {
   async openScenario(scenario: Scenario): Promise<void> {
     this.guide.leave();
     if (!(await this.load(scenario, [], 0))) return;
-    byId<HTMLSelectElement>("scenarios").value = scenario.id;
     this.setSpeedFor();
     this.refresh();
   }
@@ -147,6 +148,7 @@ export class App {
     if (!same) {
       this.port = mainPort(run);
       this.focus = -1;
+      this.panel.forget();
       this.strip.show(0, run.description.duration, run.description.duration);
     }
     this.pause();
@@ -159,47 +161,39 @@ export class App {
       await run.load(at);
     } catch (error) {
       run.end();
-      throw error;
+      throw error instanceof Error ? new Error(wordedForPage(error.message, set)) : error;
     }
     return run;
   }
 
   /** Sets a key of the scenario, or takes it back if the value is empty: the scenario runs again from the start, under the same seed,
-   * and shows the same moment. Of several values in a row only the last counts. */
-  async changeKey(key: string, value: string): Promise<void> {
+   * and shows the same moment. Of several values in a row only the last counts. Returns what is wrong with the value if it is refused. */
+  async changeKey(key: string, value: string): Promise<string | undefined> {
     this.wanted.set(key, value);
-    if (this.changing) return;
-    this.changing = true;
-    try {
-      while (this.wanted.size > 0) {
-        const wanted = this.wanted;
-        this.wanted = new Map();
-        const kept = this.set.filter(([key]) => !wanted.has(key));
-        await this.replace([...kept, ...[...wanted].filter(([, value]) => value !== "")]);
-      }
-    } finally {
-      this.changing = false;
-    }
+    this.changing ??= this.changeAll();
+    return (await this.changing).get(key);
   }
 
-  /** As [`changeKey`], once other changes are through; returns what is wrong with the value if it is refused, for the caller to say. */
-  async tryKey(key: string, value: string): Promise<string | undefined> {
-    while (this.changing) await new Promise((resolve) => setTimeout(resolve, 10));
-    [this.refused, this.quiet] = [undefined, true];
-    try {
-      await this.changeKey(key, value);
-    } finally {
-      this.quiet = false;
+  /** Returns what is wrong, by the key that was set last. */
+  private async changeAll(): Promise<Map<string, string | undefined>> {
+    const refused = new Map<string, string | undefined>();
+    while (this.wanted.size > 0) {
+      const wanted = this.wanted;
+      this.wanted = new Map();
+      const kept = this.set.filter(([key]) => !wanted.has(key));
+      const message = await this.replace([...kept, ...[...wanted].filter(([, value]) => value !== "")]);
+      for (const key of wanted.keys()) refused.set(key, message);
     }
-    return this.refused;
+    this.changing = undefined;
+    return refused;
   }
 
-  private async replace(set: Settings): Promise<void> {
+  private async replace(set: Settings): Promise<string | undefined> {
     const before = this.run;
     try {
       const run = await this.start(this.scenario, set, before.now);
       // Another scenario was loaded meanwhile: the change was not meant for it.
-      if (this.run !== before) return run.end();
+      if (this.run !== before) return void run.end();
       this.run = run;
       this.set = set;
       before.end();
@@ -208,10 +202,7 @@ export class App {
       this.seekAgain();
       this.refresh();
     } catch (error) {
-      if (this.run !== before) return;
-      this.refused = (error as Error).message;
-      if (!this.quiet) this.say(this.refused);
-      this.panel.render();
+      if (this.run === before) return (error as Error).message;
     }
   }
 
@@ -364,7 +355,7 @@ export class App {
       if (runs.length > 1) pane.name(place === 0 ? "This run" : "Beside it", runs[place].request.set, runs[1 - place].request.set);
     });
     this.setSpeed(this.speed);
-    byId<HTMLSelectElement>("scenarios").value = this.scenario.id;
+    this.showScenario();
     this.strip.fit(this.run);
     this.panel.render();
     this.redraw();
@@ -388,9 +379,16 @@ export class App {
     return asItComes ? `#scenario=${this.scenario.id}` : this.link();
   }
 
+  /** Lets the menu of scenarios name what is shown. */
+  showScenario(): void {
+    const menu = byId<HTMLSelectElement>("scenarios");
+    menu.value = this.scenario.id;
+    menu.options[0].text = this.scenario.id ? "Own file" : this.scenario.title;
+  }
+
   dragLevel(key: string, units: number): Promise<void> {
     const link = this.run.description.links[this.port];
-    return this.changeKey(`switch.discard.${link.policy}.${key}`, `${units} ${link.unit}`);
+    return this.panel.change(`level-${key}`, `switch.discard.${link.policy}.${key}`, `${units} ${link.unit}`);
   }
 
   private frame(time: number): void {
@@ -460,7 +458,7 @@ export class App {
     const link = description.links[this.port];
     let held = 0;
     for (let row = 0; row < view.ports.length; row++) if (view.ports.get(row, 0) === this.port) held = view.ports.get(row, 2);
-    byId("status").textContent = `${moment(now)}: port ${link.name} holds ${held}${link.capacity === null ? "" : ` of ${link.capacity}`} ${link.unit}.`;
+    byId("status").textContent = `${moment(now)}: port ${link.name} holds ${held}${link.capacity === null || link.unit === "bytes" ? "" : ` of ${link.capacity}`} ${heldUnit(link)}.`;
   }
 
   /** The address of what is seen. */

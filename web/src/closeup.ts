@@ -1,7 +1,7 @@
 /** One port close up: cells that come, the buffer as a glass, thresholds that can be dragged, cells that go. */
 
 import { FONT, SMALL, Surface, drawCells } from "./canvas.ts";
-import { Densities, type Scene, type Spark, Sparks, flowOf, isBack, slotOf, styleOf, styleOfRow } from "./scene.ts";
+import { Densities, type Scene, type Spark, Sparks, flowOf, heldUnit, isBack, slotOf, styleOf, styleOfRow } from "./scene.ts";
 import { colourOf, mix } from "./theme.ts";
 import { type LevelInfo, Place } from "./types.ts";
 import { Port, Row } from "./view.ts";
@@ -288,14 +288,14 @@ export class CloseUp {
 
   private labelGlass(context: CanvasRenderingContext2D, scene: Scene, frame: Frame): void {
     const { theme } = scene;
-    const { unit, packets } = scene.run.description.links[scene.port];
+    const link = scene.run.description.links[scene.port];
     const occupancy = this.occupancy(scene);
     context.font = FONT;
     context.textAlign = "center";
     context.textBaseline = "top";
     context.fillStyle = theme.ink;
-    const name = packets ? "packets" : "cells";
-    const text = frame.limited && unit !== "bytes" ? `${occupancy} of ${frame.capacity} ${name}` : `${occupancy} ${name}`;
+    const name = heldUnit(link);
+    const text = frame.limited && link.unit !== "bytes" ? `${occupancy} of ${frame.capacity} ${name}` : `${occupancy} ${name}`;
     context.fillText(text, (frame.left + frame.right) / 2, frame.bottom + 9);
   }
 

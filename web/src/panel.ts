@@ -18,6 +18,9 @@ export class Panel {
   private tags: HTMLElement[] = [];
   private shown: unknown;
   private readonly rule: RuleEditor;
+  /** What is written in a field and not set, and why it was refused, by the field's id. */
+  private readonly drafts = new Map<string, string>();
+  private readonly refusals = new Map<string, string>();
 
   constructor(
     private readonly root: HTMLElement,
@@ -26,13 +29,56 @@ export class Panel {
     this.rule = new RuleEditor(app, () => this.render());
   }
 
-  /** Everything anew. */
+  /** Everything anew; who is writing goes on writing. */
   render(): void {
-    const active = document.activeElement?.id;
+    const active = document.activeElement as HTMLInputElement | null;
+    const caret = active?.type === "text" ? active.selectionStart : null;
     this.root.replaceChildren(this.port(), this.settings(), this.flows(), this.measures(), help());
-    if (active) document.getElementById(active)?.focus();
+    const field = active?.id ? (document.getElementById(active.id) as HTMLInputElement | null) : null;
+    field?.focus();
+    if (caret !== null) field?.setSelectionRange(caret, caret);
     this.shown = undefined;
     this.update();
+  }
+
+  /** Another scenario is shown: what was written was not meant for it. */
+  forget(): void {
+    this.drafts.clear();
+    this.refusals.clear();
+    this.rule.forget();
+  }
+
+  /** Sets a key. What a field holds that is refused stays in it, and the reason stands below it. */
+  async change(field: string, key: string, value: string): Promise<void> {
+    const { scenario } = this.app;
+    const refusal = await this.app.changeKey(key, value);
+    if (scenario !== this.app.scenario) return;
+    if (refusal === undefined) this.drafts.delete(field);
+    this.refuse(field, refusal);
+  }
+
+  private refuse(field: string, refusal: string | undefined): void {
+    if (refusal === undefined) this.refusals.delete(field);
+    else this.refusals.set(field, refusal);
+    this.render();
+  }
+
+  /** A line to write in. */
+  private field(id: string, value: string, attributes: Record<string, string | ((event: any) => void)> = {}): HTMLInputElement {
+    const input = h("input", { id, type: "text", ...this.marked(id), input: () => void this.drafts.set(id, input.value), ...attributes });
+    input.value = this.drafts.get(id) ?? value;
+    return input;
+  }
+
+  /** That a field holds something that was refused, for those who hear the page. */
+  private marked(field: string): Record<string, string> {
+    return this.refusals.has(field) ? { "aria-invalid": "true", "aria-describedby": `${field}-error` } : {};
+  }
+
+  /** Why what stands in a field was refused. */
+  private refusal(field: string): HTMLElement | undefined {
+    const text = this.refusals.get(field);
+    return text === undefined ? undefined : h("p", { id: `${field}-error`, class: "note wrong", role: "alert" }, text);
   }
 
   /** What changes while a run goes on. */
@@ -62,25 +108,26 @@ export class Panel {
     links.forEach((one, index) => {
       if (used.has(index) && !nodes[one.from].host) ports.append(new Option(one.name, String(index), false, index === app.port));
     });
-    const policy = h("select", { id: "policy", change: (event) => void app.changeKey("switch.discard.policy", event.target.value) });
+    const policy = h("select", { id: "policy", ...this.marked("policy"), change: (event) => void this.change("policy", "switch.discard.policy", event.target.value) });
     policies.forEach((name) => policy.append(new Option(name, name, false, name === link.policy)));
-    const buffer = h("input", {
-      id: "buffer", type: "text", value: link.capacity === null ? "unlimited" : `${link.capacity} ${link.unit}`,
-      change: (event) => void app.changeKey("switch.buffer", event.target.value),
+    const buffer = this.field("buffer", link.capacity === null ? "unlimited" : `${link.capacity} ${link.unit}`, {
+      change: (event) => void this.change("buffer", "switch.buffer", event.target.value.trim()),
     });
-    const rows: HTMLElement[] = [
-      h("label", { for: "port" }, "Port"), ports, h("label", { for: "policy" }, "Policy"), policy, h("label", { for: "buffer" }, "Buffer"), buffer,
+    const rows: (HTMLElement | undefined)[] = [
+      h("label", { for: "port" }, "Port"), ports, h("label", { for: "policy" }, "Policy"), policy, this.refusal("policy"),
+      h("label", { for: "buffer" }, "Buffer"), buffer, this.refusal("buffer"),
     ];
     for (const level of link.levels) {
       const output = h("output", {}, `${level.units} ${link.unit}`);
+      const id = `level-${level.key}`;
       const slider = h("input", {
-        id: `level-${level.key}`, type: "range", min: "1", max: String(link.capacity ?? level.units * 2), value: String(level.units),
+        id, ...this.marked(id), type: "range", min: "1", max: String(link.capacity ?? level.units * 2), value: String(level.units),
         input: (event) => {
           output.textContent = `${event.target.value} ${link.unit}`;
           void app.dragLevel(level.key, Number(event.target.value));
         },
       });
-      rows.push(h("label", { for: `level-${level.key}` }, level.key), h("div", { class: "level" }, slider, output));
+      rows.push(h("label", { for: id }, level.key), h("div", { class: "level" }, slider, output), this.refusal(id));
     }
     rows.push(...this.rule.rows(link));
     return h("section", {}, h("h3", {}, "Port"), h("div", { class: "row" }, ...rows));
@@ -88,21 +135,23 @@ export class Panel {
 
   private settings(): HTMLElement {
     const { app } = this;
-    const key = h("input", { id: "setting", type: "text", placeholder: "tcp.recovery = sack", "aria-label": "Set a key of the scenario" });
+    const key = this.field("setting", "", { placeholder: "tcp.recovery = sack", "aria-label": "Set a key of the scenario" });
     const apply = (event: Event) => {
       event.preventDefault();
       const [name, ...value] = key.value.split("=");
-      if (value.length === 0) return app.say('Write a key and a value, such as "seed = 7" or "tcp.recovery = sack".');
-      return void app.changeKey(name.trim(), value.join("=").trim());
+      if (value.length === 0) return this.refuse("setting", 'Write a key and a value, such as "seed = 7" or "tcp.recovery = sack".');
+      return void this.change("setting", name.trim(), value.join("=").trim());
     };
     const chips = app.set.map(([name, value]) =>
-      h("button", { title: "Take this back", click: () => void app.changeKey(name, "") }, `${name} = ${value}  ×`),
+      h("button", { title: "Take this back", click: () => void this.change("chips", name, "") }, `${name} = ${value}  ×`),
     );
     const pinned = app.beside !== undefined;
     return h("section", {},
       h("h3", {}, "Change anything", h("small", {}, `seed ${app.run.description.seed}`)),
       h("form", { submit: apply }, key, h("button", {}, "Set")),
+      this.refusal("setting"),
       chips.length > 0 && h("div", { class: "chips" }, ...chips),
+      this.refusal("chips"),
       h("p", { class: "note" }, "A change runs the scenario again from the start, with the same seed, and shows the same moment. The previous run stays on the strip, dashed."),
       h("div", { class: "chips" }, h("button", { id: "pin", "aria-pressed": String(pinned), click: () => void app.pin(pinned ? undefined : [...app.set]) },
         pinned ? "Remove the other run" : "Keep this run beside the next"),
