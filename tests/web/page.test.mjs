@@ -1,7 +1,8 @@
 /** Parts of the page that need no browser. */
 
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -10,7 +11,8 @@ import { engineBytes, load, page, root } from "./support.mjs";
 
 const { Engine } = await load("engine");
 const { decode, encode } = await load("share");
-const { readTime, moment, span } = await load("format");
+const { commandOf } = await load("command");
+const { bytes, change, metric, metrics, moment, rate, readTime, significant, span } = await load("format");
 const { unknown } = await load("names");
 const { layOut } = await load("layout");
 const { colourOf } = await load("theme");
@@ -41,7 +43,44 @@ test("times are read and written", () => {
   assert.throws(() => readTime("3 weeks"), /expected a time such as/);
   assert.equal(moment(39_442_328_356), "39.442 ms");
   assert.equal(moment(1.5e12), "1.500 000 s");
-  assert.equal(span(2_726_337), "2.7 µs");
+  assert.equal(span(2_726_337), "2.73 µs");
+  assert.equal(span(0), "0 s");
+  assert.equal(span(20e9), "20 ms");
+});
+
+test("numbers have significant digits, however small they are", () => {
+  const written = [
+    [0.00026, "", "0.0002600"], [0.837, "", "0.8370"], [575.992, "cells", "576.0 cells"], [58_453.4, "cells", "58\u202f453 cells"], [1, "", "1"],
+    [3.2e-9, "", "3.20e-9"], [0.0102612, "s", "10.26 ms"], [0, "s", "0 s"], [149_812_345, "bit/s", "149.8 Mbit/s"], [0, "bit/s", "0 bit/s"], [null, "s", "–"],
+  ];
+  for (const [value, unit, text] of written) assert.equal(metric(value, unit), text);
+  assert.equal(significant(-0.00123456, 3), "-0.00123");
+  assert.equal(bytes(693_600), "693.6 kB");
+  assert.equal(rate(968_750_000), "968.8 Mbit/s");
+  assert.equal(rate(500), "500 bit/s");
+});
+
+test("two values that differ look different, and equal ones look the same", () => {
+  assert.deepEqual(metrics(0.0100003, 0.0100001, "s"), ["10.0003 ms", "10.0001 ms"]);
+  assert.deepEqual(metrics(0.01, 0.01026, "s"), ["10 ms", "10.26 ms"]);
+  assert.deepEqual(metrics(0.1 + 0.2, 0.3, ""), ["0.3000", "0.3000"]);
+  for (const [before, now, text] of [[0.01, 0.01026, "+2.6 %"], [0.3, 0.1 + 0.2, "="], [1, 1.000004, "+0.00040 %"], [2, 1, "−50 %"], [1, 124, "+12\u202f300 %"], [0, 3, "new"], [null, 3, ""]]) {
+    assert.equal(change(before, now), text);
+  }
+});
+
+test("the command that the page names prints the page's fingerprint", async (context) => {
+  const folder = path.join(root, ".venv/bin");
+  if (!existsSync(path.join(folder, "celltrain"))) return context.skip(".venv/bin/celltrain is not built");
+  const scenario = (await scenarios()).find(({ id }) => id === "two-sources");
+  const set = [["duration", "1500 ms"], ["switch.discard.policy", "script"], ["switch.discard.script.rule", JSON.stringify("// it's a rule\noccupancy < low")], ["seed", "5"]];
+  const engine = new Engine(module);
+  engine.load({ name: "two-sources.toml", toml: scenario.toml, set });
+  const command = commandOf(scenario, set);
+  const output = execFileSync("sh", ["-c", command], { cwd: root, encoding: "utf8", env: { ...process.env, PATH: `${folder}:${process.env.PATH}` } });
+  assert.equal(JSON.parse(output).fingerprints[0], engine.finish().fingerprint);
+  // What is set stands in the copy of another scenario already.
+  assert.equal(commandOf({ id: "" }, [["seed", "5"]]), "celltrain run copied.toml --replications 1 --json");
 });
 
 test("an unknown name is met with the nearest, as on the command line", () => {

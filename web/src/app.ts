@@ -1,6 +1,7 @@
 /** The lab: what is loaded, what is shown, and what happens when somebody turns something. */
 
 import type { Client } from "./client.ts";
+import { COPY } from "./command.ts";
 import { byId } from "./dom.ts";
 import { moment, readTime, span } from "./format.ts";
 import { Controls, SLOWEST } from "./controls.ts";
@@ -484,7 +485,7 @@ export class App {
   }
 
   copyScenario(): Promise<void> {
-    return this.copy(this.run.scenario(), "The scenario is copied: save it as a file for celltrain run.");
+    return this.copy(this.run.scenario(), `The scenario is copied: save it as ${COPY} for celltrain run.`);
   }
 
   /** Runs a file that somebody has dropped or opened. */

@@ -1,8 +1,9 @@
 /** Beside the stage: the port's settings, the flows, the measures. */
 
 import type { App } from "./app.ts";
+import { COPY, commandOf } from "./command.ts";
 import { h } from "./dom.ts";
-import { bytes, count, metric, span } from "./format.ts";
+import { bytes, change, count, metric, metrics, span } from "./format.ts";
 import type { Run } from "./run.ts";
 import { RuleEditor } from "./rule.ts";
 import { colourOf } from "./theme.ts";
@@ -189,7 +190,7 @@ export class Panel {
   private measures(): HTMLElement {
     const { run } = this.app;
     const { outcome } = run;
-    const section = h("section", { id: "measures" }, h("h3", {}, "Measures", h("small", {}, `${run.description.warm_up === 0 ? "0" : span(run.description.warm_up)} to ${span(run.description.duration)}`)));
+    const section = h("section", { id: "measures" }, h("h3", {}, "Measures", h("small", {}, `${span(run.description.warm_up, 6)} to ${span(run.description.duration, 6)}`)));
     if (!outcome) {
       section.append(h("p", { class: "note" }, "The run ahead has not reached the end yet."));
       return section;
@@ -201,14 +202,16 @@ export class Panel {
       const before = other?.summary.find((same) => same.name === one.name)?.value ?? null;
       if (other && before === one.value && body.children.length >= SHOWN) continue;
       const kind = { class: /^[a-z]{6,}$/.test(one.unit) ? "count" : "" };
-      const cells = [h("td", {}, one.name.replaceAll("_", " ")), other && h("td", kind, metric(before, one.unit)), h("td", kind, metric(one.value, one.unit)), other && h("td", {}, change(before, one.value))];
+      const [then, now] = other ? metrics(before, one.value, one.unit) : ["", metric(one.value, one.unit)];
+      const cells = [h("td", {}, one.name.replaceAll("_", " ")), other && h("td", kind, then), h("td", kind, now), other && h("td", {}, change(before, one.value))];
       body.append(h("tr", {}, ...cells));
     }
     const titles = other ? ["", this.app.beside ? "beside" : "before", "now", "change"] : ["", ""];
     section.append(
       h("table", {}, other && h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", {}, title)))), body),
       h("p", { class: "note" }, `${count(outcome.cell_hops)} cell-hops. `, this.parted(run)),
-      h("p", { class: "note" }, "Fingerprint ", h("span", { class: "print" }, outcome.fingerprint), ": that of celltrain run."),
+      h("p", { class: "note" }, "Fingerprint ", h("span", { class: "print" }, outcome.fingerprint), ": the first of the ", h("code", {}, "fingerprints"), ` that this command prints${this.app.scenario.id ? "" : ` of a copy of the scenario, saved as ${COPY}`}:`),
+      h("p", { class: "note" }, h("code", { id: "command" }, commandOf(this.app.scenario, this.app.set))),
     );
     return section;
   }
@@ -224,15 +227,6 @@ export class Panel {
     const first = times.findIndex((_, index) => mine.some((values, column) => values[index] !== theirs[column]?.[index]));
     return first < 0 ? "" : `The runs part at ${span(times[first])}.`;
   }
-}
-
-/** By how much a measure differs, in per cent. */
-function change(before: number | null, now: number | null): string {
-  if (before === null || now === null) return "";
-  if (before === now) return "=";
-  if (before === 0) return "new";
-  const share = (100 * (now - before)) / Math.abs(before);
-  return `${share > 0 ? "+" : "−"}${Math.abs(share) >= 1000 ? "999" : Math.abs(share).toFixed(Math.abs(share) < 10 ? 1 : 0)} %`;
 }
 
 function help(): HTMLElement {
