@@ -524,6 +524,29 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.context().close();
   });
 
+  test("a node that has no room for its name shows it to the pointer", async () => {
+    const page = await open("#scenario=fat-tree", { viewport: { width: 390, height: 844 } });
+    const canvas = page.locator(".overview");
+    const { width, height } = await canvas.boundingBox();
+    // The sixth of the eight aggregation switches, on the third of four levels.
+    await canvas.hover({ position: { x: 46 + (5.5 / 8) * (width - 92), y: 20 + (height - 48) / 3 } });
+    assert.equal(await canvas.getAttribute("title"), "aggregation6");
+    await canvas.hover({ position: { x: 5, y: 5 } });
+    assert.equal(await canvas.getAttribute("title"), "");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("long names do not widen the page", async () => {
+    const page = await open("", { viewport: { width: 390, height: 844 } });
+    const name = "x-very-long-name-without-any-space-in-it-at-all";
+    await drop(page, "long.toml", resolved("cubic-and-bbr").replace(/name = "(cubic|bbr|short)"/g, `name = "$1-${name}"`));
+    await until(page, "lab.scenario.title === 'long.toml'");
+    assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("two hundred flows are drawn", async () => {
     const page = await open();
     await drop(page, "many.toml", resolved("two-sources").replace("sources = 2", "sources = 200").replace('duration = "5 s"', 'duration = "1200 ms"'));

@@ -1,6 +1,7 @@
 /** One port close up: cells that come, the buffer as a glass, thresholds that can be dragged, cells that go. */
 
 import { FONT, SMALL, Surface, drawCells } from "./canvas.ts";
+import { fitted } from "./labels.ts";
 import { Densities, type Scene, type Spark, Sparks, flowOf, heldUnit, isBack, slotOf, styleOf, styleOfRow } from "./scene.ts";
 import { colourOf, mix } from "./theme.ts";
 import { type LevelInfo, Place } from "./types.ts";
@@ -164,7 +165,9 @@ export class CloseUp {
     const { theme } = scene;
     context.font = SMALL;
     context.textBaseline = "middle";
-    const plate = (text: string, x: number, y: number, right: boolean) => {
+    const measure = (text: string) => context.measureText(text).width;
+    const plate = (name: string, x: number, y: number, right: boolean) => {
+      const text = fitted(name, frame.left / 2, measure);
       const width = context.measureText(text).width + 8;
       const left = right ? x - width : x;
       context.fillStyle = theme.paper;
