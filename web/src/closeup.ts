@@ -166,9 +166,10 @@ export class CloseUp {
     context.font = SMALL;
     context.textBaseline = "middle";
     const measure = (text: string) => context.measureText(text).width;
-    const plate = (name: string, x: number, y: number, right: boolean) => {
-      const text = fitted(name, frame.left / 2, measure);
-      const width = context.measureText(text).width + 8;
+    // A name takes no more than half of the way to the buffer.
+    const short = (node: number) => fitted(nodes[node].name, frame.left / 2, measure);
+    const plate = (text: string, x: number, y: number, right: boolean) => {
+      const width = measure(text) + 8;
       const left = right ? x - width : x;
       context.fillStyle = theme.paper;
       context.fillRect(left, y - 8, width, 16);
@@ -176,14 +177,14 @@ export class CloseUp {
       context.textAlign = "left";
       context.fillText(text, right ? left + 6 : left + 1, y + 0.5);
     };
-    const to = nodes[links[scene.port].to].name;
+    const to = short(links[scene.port].to);
     const end = this.reach(scene, frame);
-    const beyond = end + context.measureText(to).width + 10 < this.surface.width;
+    const beyond = end + measure(to) + 10 < this.surface.width;
     plate(to, beyond ? end + 2 : this.surface.width, frame.bottom - 8.5, !beyond);
     if (this.lanes.length > 10) return;
     this.lanes.forEach((link, place) => {
       const [y, height] = this.lane(frame, place);
-      plate(nodes[links[link].from].name, 0, y + height / 2, false);
+      plate(short(links[link].from), 0, y + height / 2, false);
     });
   }
 

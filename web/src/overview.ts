@@ -28,6 +28,7 @@ export class Overview {
   private labels: (Label | undefined)[] = [];
   /** Half of the width of a switch: smaller where they stand close together. */
   private half = SWITCH;
+  private hostRadius = 0;
   private laidOut: unknown;
 
   constructor(canvas: HTMLCanvasElement, redraw: () => void) {
@@ -136,7 +137,7 @@ export class Overview {
     if (description.nodes[node].host) {
       const flow = description.flows.findIndex((one) => one.from === node || one.to === node);
       context.beginPath();
-      context.arc(x, y, radiusOf(hostsOf(scene)), 0, 7);
+      context.arc(x, y, this.hostRadius, 0, 7);
       context.fillStyle = flow < 0 ? theme.muted : colourOf(flow, theme);
       context.globalAlpha = scene.focus >= 0 && scene.focus !== flow ? 0.3 : 1;
       context.fill();
@@ -229,9 +230,10 @@ export class Overview {
     const { width, height } = this.surface;
     const [left, top] = [46, 20];
     this.places = layOut(description).map(({ x, y }) => ({ x: left + x * (width - 2 * left), y: top + y * (height - 2 * top - 8) }));
-    const hosts = hostsOf(scene);
+    const hosts = description.nodes.filter((node) => node.host).length;
+    this.hostRadius = hosts > 40 ? 2.5 : hosts > 16 ? 4.5 : 7;
     this.half = this.halfOfSwitches(description.nodes.map(({ host }) => !host));
-    const named = description.nodes.map(({ name, host }, index) => ({ ...this.places[index], name, host, radius: host ? radiusOf(hosts) : this.half }));
+    const named = description.nodes.map(({ name, host }, index) => ({ ...this.places[index], name, host, radius: host ? this.hostRadius : this.half }));
     this.surface.context.font = SMALL;
     this.labels = placeLabels(named, [width, height], (text) => this.surface.context.measureText(text).width);
     const used = new Set(description.flows.flatMap((flow) => [...flow.route, ...flow.back]));
@@ -244,8 +246,11 @@ export class Overview {
   /** Half of the width of switches that do not touch each other. */
   private halfOfSwitches(isSwitch: boolean[]): number {
     const places = this.places.filter((_, index) => isSwitch[index]);
-    const distances = places.flatMap((a, place) => places.slice(place + 1).map((b) => Math.max(Math.abs(a.x - b.x), Math.abs(a.y - b.y))));
-    return Math.max(SMALLEST, Math.min(SWITCH, 0.35 * Math.min(SWITCH / 0.35, ...distances)));
+    let least = Number.POSITIVE_INFINITY;
+    places.forEach((a, place) => {
+      for (const b of places.slice(place + 1)) least = Math.min(least, Math.max(Math.abs(a.x - b.x), Math.abs(a.y - b.y)));
+    });
+    return Math.max(SMALLEST, Math.min(SWITCH, 0.35 * least));
   }
 
   /** The lane on the right of the line between two nodes, in the direction of the link. */
@@ -262,8 +267,3 @@ export class Overview {
     return { from: shift(from, trim), to: shift(to, -trim), angle, length, thickness };
   }
 }
-
-const hostsOf = (scene: Scene) => scene.run.description.nodes.filter((node) => node.host).length;
-
-/** The radius of a host among so many. */
-const radiusOf = (hosts: number) => (hosts > 40 ? 2.5 : hosts > 16 ? 4.5 : 7);

@@ -52,9 +52,14 @@ export class Panel {
   /** Sets a key. What a field holds that is refused stays in it, and the reason stands below it. */
   async change(field: string, key: string, value: string): Promise<void> {
     const { scenario } = this.app;
+    const draft = this.drafts.get(field);
     const refusal = await this.app.changeKey(key, value);
     if (scenario !== this.app.scenario) return;
-    if (refusal === undefined) this.drafts.delete(field);
+    if (refusal === undefined) {
+      if (this.drafts.get(field) === draft) this.drafts.delete(field);
+      // What was refused and stands in no field is past.
+      for (const other of this.refusals.keys()) if (!this.drafts.has(other)) this.refusals.delete(other);
+    }
     this.refuse(field, refusal);
   }
 
