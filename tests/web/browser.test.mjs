@@ -130,6 +130,9 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     const page = await open("#scenario=fifteen-connections");
     await page.evaluate("lab.seek(900e9), lab.changeKey('seed', '7'), lab.changeKey('switch.buffer', '300 cells'), void 0");
     await until(page, "lab.set.length === 2");
+    await until(page, "lab.run.now === 900e9");
+    await page.evaluate("lab.changeKey('seed', '9'), lab.seek(400e9), void 0");
+    await until(page, "lab.run.description.seed === '9' && lab.run.now === 400e9");
     await page.evaluate("lab.changeKey('seed', '8'), lab.openScenario({ ...lab.scenario, id: 'two-sources', toml: lab.scenario.toml.replace('fifteen', 'some') }), void 0");
     await until(page, "lab.scenario.id === 'two-sources'");
     await page.waitForTimeout(1000);

@@ -182,7 +182,10 @@ export class App {
       const wanted = this.wanted;
       this.wanted = new Map();
       const kept = this.set.filter(([key]) => !wanted.has(key));
-      const message = await this.replace([...kept, ...[...wanted].filter(([, value]) => value !== "")]);
+      const set = [...kept, ...[...wanted].filter(([, value]) => value !== "")];
+      // What is set already needs no other run, as where a threshold is let go after it was dragged.
+      const settled = [...wanted].every(([key, value]) => (this.set.find(([other]) => other === key)?.[1] ?? "") === value);
+      const message = await (settled ? undefined : this.replace(set));
       for (const key of wanted.keys()) refused.set(key, message);
     }
     this.changing = undefined;
@@ -192,7 +195,8 @@ export class App {
   private async replace(set: Settings): Promise<string | undefined> {
     const before = this.run;
     try {
-      const run = await this.start(this.scenario, set, before.now);
+      const at = before.now;
+      const run = await this.start(this.scenario, set, at);
       // Another scenario was loaded meanwhile: the change was not meant for it.
       if (this.run !== before) return void run.end();
       this.run = run;
@@ -200,6 +204,8 @@ export class App {
       before.end();
       // What one compares with is the last run that was seen whole.
       if (before.outcome || !this.ghost) this.ghost = before;
+      // The run before may have moved on meanwhile.
+      if (before.now !== at) this.wantedTime ??= before.now;
       this.seekAgain();
       this.refresh();
     } catch (error) {
