@@ -77,7 +77,7 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
   test("scenarios have the fingerprint of a native run", async () => {
     const page = await open();
     const golden = goldenFingerprints();
-    const ids = await page.evaluate("[...document.querySelectorAll('#scenarios option')].map((option) => option.value).filter(Boolean)");
+    const ids = await page.evaluate("[...document.querySelectorAll('#scenarios option')].map((option) => option.value).filter((id) => /^[a-z-]+$/.test(id))");
     assert.ok(ids.length >= 4);
     for (const id of ids) {
       await page.selectOption("#scenarios", id);
@@ -105,6 +105,91 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.context().close();
   });
 
+  test("of scenarios and stories that are chosen one after the other the last one is shown", async () => {
+    const page = await open("#scenario=lost-cell");
+    // The first ones take longer to load than those that follow.
+    await page.evaluate(`(() => {
+      const choose = (menu, value) => {
+        document.getElementById(menu).value = value;
+        document.getElementById(menu).dispatchEvent(new Event("change"));
+      };
+      choose("stories", "windows-and-espd");
+      for (const id of ["fat-tree", "fifteen-connections", "one-connection"]) choose("scenarios", id);
+    })()`);
+    await until(page, "lab.scenario.id !== 'lost-cell'");
+    await page.waitForTimeout(1500);
+    assert.equal(await page.evaluate("lab.scenario.id"), "one-connection");
+    assert.equal(await page.inputValue("#scenarios"), "one-connection");
+    assert.equal(await page.inputValue("#stories"), "");
+    assert.ok(await page.isHidden("#story"));
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a change that is under way does not reach the scenario that is chosen next, and none of two keys is lost", async () => {
+    const page = await open("#scenario=fifteen-connections");
+    await page.evaluate("lab.seek(900e9), lab.changeKey('seed', '7'), lab.changeKey('switch.buffer', '300 cells'), void 0");
+    await until(page, "lab.set.length === 2");
+    await until(page, "lab.run.now === 900e9");
+    await page.evaluate("lab.changeKey('seed', '9'), lab.seek(400e9), void 0");
+    await until(page, "lab.run.description.seed === '9' && lab.run.now === 400e9");
+    await page.evaluate("lab.changeKey('seed', '8'), lab.openScenario({ ...lab.scenario, id: 'two-sources', toml: lab.scenario.toml.replace('fifteen', 'some') }), void 0");
+    await until(page, "lab.scenario.id === 'two-sources'");
+    await page.waitForTimeout(1000);
+    assert.deepEqual(await page.evaluate("lab.set"), []);
+    // A run that ended in the middle of a jump does not hold up the next one.
+    await page.evaluate("lab.seek(30e9)");
+    assert.equal(await now(page), 30e9);
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("the address names what is shown, so that a reload shows it again", async () => {
+    const page = await open("#scenario=two-sources");
+    const reload = async () => {
+      await page.reload();
+      await page.waitForSelector("html[data-ready]");
+    };
+    await page.selectOption("#scenarios", "lost-cell");
+    await until(page, "location.hash === '#scenario=lost-cell'");
+    await reload();
+    assert.equal(await page.evaluate("lab.scenario.id"), "lost-cell");
+    await page.selectOption("#policy", "epd");
+    await until(page, "location.hash.startsWith('#run=')");
+    await reload();
+    assert.deepEqual(await page.evaluate("[lab.scenario.id, lab.set]"), ["lost-cell", [["switch.discard.policy", "epd"]]]);
+    await drop(page, "mine.toml", resolved("two-sources"));
+    await until(page, "lab.scenario.title === 'mine.toml'");
+    const before = await page.evaluate("location.hash");
+    await until(page, `location.hash !== "${before}"`);
+    await reload();
+    assert.equal(await page.evaluate("lab.scenario.title"), "mine.toml");
+    await page.selectOption("#stories", "bufferbloat");
+    await until(page, "location.hash === '#story=bufferbloat'");
+    await page.selectOption("#stories", "");
+    await until(page, "!location.hash.startsWith('#story')");
+    await page.context().close();
+  });
+
+  test("an address that names nothing is met with the nearest name", async () => {
+    for (const [fragment, message] of [
+      ["#scenario=two-surces", /^unknown scenario "two-surces": did you mean "two-sources"\? known: /],
+      ["#story=lost-sell", /^unknown story "lost-sell": did you mean "lost-cell"\?/],
+      ["#two-sources", /^unknown fragment "#two-sources": known: #scenario=NAME, /],
+    ]) {
+      const page = await open(fragment);
+      assert.match(await page.textContent("#toast"), message);
+      assert.equal(await page.textContent("#story h2"), "One lost cell wastes a train");
+      await page.context().close();
+    }
+    // What is shown stays if the address is changed to nothing that there is.
+    const page = await open("#scenario=two-sources");
+    await page.evaluate("location.hash = '#scenario=nothing'");
+    await until(page, "document.querySelector('#toast').textContent.startsWith('unknown scenario')");
+    assert.equal(await page.evaluate("lab.scenario.id"), "two-sources");
+    await page.context().close();
+  });
+
   test("it runs, pauses, and goes by cell, frame and loss", async () => {
     const page = await open("#scenario=lost-cell");
     await page.click("#play");
@@ -122,6 +207,13 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.keyboard.press("d");
     await until(page, "lab.run.now === lab.run.discards[0].at + 1");
     assert.ok(paused < 150e9);
+    // The page shows the keys as capitals.
+    await page.evaluate("lab.seek(150e9)");
+    await page.keyboard.press("Shift+F");
+    await until(page, "lab.run.now > 150e9");
+    await page.evaluate("lab.seek(150e9)");
+    await page.keyboard.press("Shift+D");
+    await until(page, "lab.run.now === lab.run.discards[0].at + 1");
     await page.click("#restart");
     await until(page, "lab.run.now === 0");
     assert.deepEqual(page.errors, []);
@@ -235,10 +327,76 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await drop(page, "mine.toml", resolved("two-sources"));
     await until(page, "lab.scenario.title === 'mine.toml'");
     assert.equal(await fingerprint(page), goldenFingerprints().get("two-sources"));
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("the menu opens files, one after the other, and names what is shown", async () => {
+    const page = await open("#scenario=lost-cell");
+    const shown = () => page.evaluate("document.querySelector('#scenarios').selectedOptions[0].text");
+    const pick = async (...files) => {
+      const chooser = page.waitForEvent("filechooser");
+      await page.selectOption("#scenarios", { label: "Open a file…" });
+      await (await chooser).setFiles(files);
+    };
+    const file = (name, text) => ({ name, mimeType: "text/plain", buffer: Buffer.from(text) });
+    // Somebody who closes the dialogue without a file can open it again.
+    await pick();
+    assert.equal(await shown(), "one lost cell");
+    const mine = file("mine.toml", resolved("two-sources"));
+    await pick(mine);
+    await until(page, "lab.scenario.title === 'mine.toml'");
+    assert.equal(await shown(), "mine.toml");
+    await pick(file("broken.toml", "schema = 2"));
+    await page.waitForSelector("#toast:not([hidden])");
+    assert.equal(await shown(), "mine.toml");
+    await page.evaluate("lab.first = lab.run, void 0");
+    await pick(mine);
+    await until(page, "lab.run !== lab.first");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a setting that is refused stays in its field, with the reason below it", async () => {
+    const page = await open("#scenario=two-sources");
     await page.fill("#buffer", "no number");
     await page.keyboard.press("Enter");
-    await until(page, "document.querySelector('#toast').textContent.startsWith('--set switch.buffer=no number')");
-    assert.equal(await page.inputValue("#buffer"), "400 cells");
+    await page.waitForSelector("#buffer-error");
+    assert.match(await page.textContent("#buffer-error"), /^switch\.buffer: expected a buffer size such as "2000 cells"/);
+    assert.equal(await page.inputValue("#buffer"), "no number");
+    await page.fill("#setting", "tcp.recovery = sakc");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#setting-error");
+    assert.match(await page.textContent("#setting-error"), /^tcp\.recovery: unknown name "sakc"; did you mean "sack"\?/);
+    assert.equal(await page.inputValue("#setting"), "tcp.recovery = sakc");
+    assert.equal(await page.evaluate("document.activeElement.id"), "setting");
+    // What is being written outlives a change elsewhere.
+    await page.selectOption("#policy", "epd");
+    await until(page, "lab.run.description.links[lab.port].policy === 'epd'");
+    assert.equal(await page.inputValue("#setting"), "tcp.recovery = sakc");
+    await page.fill("#setting", "tcp.recovery");
+    await page.press("#setting", "Enter");
+    assert.match(await page.textContent("#setting-error"), /^Write a key and a value/);
+    await page.fill("#setting", "tcp.recovery = sack");
+    await page.press("#setting", "Enter");
+    await until(page, "lab.set.some(([key]) => key === 'tcp.recovery')");
+    await until(page, "!document.querySelector('#setting-error')");
+    assert.equal(await page.inputValue("#setting"), "");
+    await page.fill("#buffer", "300 cells");
+    await page.press("#buffer", "Enter");
+    await until(page, "lab.run.description.links[lab.port].capacity === 300");
+    await until(page, "!document.querySelector('#buffer-error')");
+    // Two keys that fit only together: the first cannot be taken back alone.
+    for (const text of ["duration = 6 s", "warm-up = 5500 ms"]) {
+      await page.fill("#setting", text);
+      await page.press("#setting", "Enter");
+      await until(page, `lab.set.some((pair) => pair.join(" = ") === "${text}")`);
+    }
+    await page.click(".chips button:has-text('duration')");
+    await page.waitForSelector("#chips-error");
+    assert.match(await page.textContent("#chips-error"), /^warm-up: the warm-up \(5.5 s\) must be shorter than the duration/);
+    assert.ok(await page.isHidden("#toast"), "nothing covers the page");
+    assert.equal(await page.locator(".wrong", { hasText: "--set" }).count(), 0, "the page has no options");
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });
@@ -365,6 +523,29 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     // The same, with the delays of bare cells.
     assert.equal(await height(), usual - 78);
     assert.ok(await page.evaluate("lab.run.samples.delay.every((values) => values.filter((value) => value > 0).length > 1000)"));
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a node that has no room for its name shows it to the pointer", async () => {
+    const page = await open("#scenario=fat-tree", { viewport: { width: 390, height: 844 } });
+    const canvas = page.locator(".overview");
+    const { width, height } = await canvas.boundingBox();
+    // The sixth of the eight aggregation switches, on the third of four levels.
+    await canvas.hover({ position: { x: 46 + (5.5 / 8) * (width - 92), y: 20 + (height - 48) / 3 } });
+    assert.equal(await canvas.getAttribute("title"), "aggregation6");
+    await canvas.hover({ position: { x: 5, y: 5 } });
+    assert.equal(await canvas.getAttribute("title"), "");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("long names do not widen the page", async () => {
+    const page = await open("", { viewport: { width: 390, height: 844 } });
+    const name = "x-very-long-name-without-any-space-in-it-at-all";
+    await drop(page, "long.toml", resolved("cubic-and-bbr").replace(/name = "(cubic|bbr|short)"/g, `name = "$1-${name}"`));
+    await until(page, "lab.scenario.title === 'long.toml'");
+    assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out");
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });

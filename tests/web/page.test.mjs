@@ -1,7 +1,8 @@
 /** Parts of the page that need no browser. */
 
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -10,7 +11,10 @@ import { engineBytes, load, page, root } from "./support.mjs";
 
 const { Engine } = await load("engine");
 const { decode, encode } = await load("share");
-const { readTime, moment, span } = await load("format");
+const { commandOf } = await load("command");
+const { bytes, change, metric, metrics, moment, rate, readTime, significant, span } = await load("format");
+const { unknown } = await load("names");
+const { fitted, placeLabels, shortened } = await load("labels");
 const { layOut } = await load("layout");
 const { colourOf } = await load("theme");
 const { Flow, View } = await load("view");
@@ -40,7 +44,55 @@ test("times are read and written", () => {
   assert.throws(() => readTime("3 weeks"), /expected a time such as/);
   assert.equal(moment(39_442_328_356), "39.442 ms");
   assert.equal(moment(1.5e12), "1.500 000 s");
-  assert.equal(span(2_726_337), "2.7 µs");
+  assert.equal(span(2_726_337), "2.73 µs");
+  assert.equal(span(0), "0 s");
+  assert.equal(span(20e9), "20 ms");
+});
+
+test("numbers have significant digits, however small they are", () => {
+  const written = [
+    [0.00026, "", "0.0002600"], [0.837, "", "0.8370"], [575.992, "cells", "576.0 cells"], [58_453.4, "cells", "58\u202f453 cells"], [1, "", "1"],
+    [3.2e-9, "", "3.20e-9"], [0.0102612, "s", "10.26 ms"], [0, "s", "0 s"], [149_812_345, "bit/s", "149.8 Mbit/s"], [0, "bit/s", "0 bit/s"], [null, "s", "–"],
+  ];
+  for (const [value, unit, text] of written) assert.equal(metric(value, unit), text);
+  assert.equal(significant(-0.00123456, 3), "-0.00123");
+  assert.equal(bytes(693_600), "693.6 kB");
+  assert.equal(rate(968_750_000), "968.8 Mbit/s");
+  assert.equal(rate(500), "500 bit/s");
+});
+
+test("two values that differ look different, and equal ones look the same", () => {
+  assert.deepEqual(metrics(0.0100003, 0.0100001, "s"), ["10.0003 ms", "10.0001 ms"]);
+  assert.deepEqual(metrics(0.01, 0.01026, "s"), ["10 ms", "10.26 ms"]);
+  assert.deepEqual(metrics(0.1 + 0.2, 0.3, ""), ["0.3000", "0.3000"]);
+  for (const [before, now, text] of [[0.01, 0.01026, "+2.6 %"], [0.3, 0.1 + 0.2, "="], [1, 1.000004, "+0.00040 %"], [2, 1, "−50 %"], [1, 124, "+12\u202f300 %"], [0, 3, "new"], [null, 3, ""]]) {
+    assert.equal(change(before, now), text);
+  }
+});
+
+test("the command that the page names prints the page's fingerprint", async (context) => {
+  const folder = path.join(root, ".venv/bin");
+  if (!existsSync(path.join(folder, "celltrain"))) return context.skip(".venv/bin/celltrain is not built");
+  const scenario = (await scenarios()).find(({ id }) => id === "two-sources");
+  const set = [["duration", "1500 ms"], ["switch.discard.policy", "script"], ["switch.discard.script.rule", JSON.stringify("// it's a rule\noccupancy < low")], ["seed", "5"]];
+  const engine = new Engine(module);
+  engine.load({ name: "two-sources.toml", toml: scenario.toml, set });
+  const command = commandOf(scenario, set);
+  const output = execFileSync("sh", ["-c", command], { cwd: root, encoding: "utf8", env: { ...process.env, PATH: `${folder}:${process.env.PATH}` } });
+  assert.equal(JSON.parse(output).fingerprints[0], engine.finish().fingerprint);
+  // What is set stands in the copy of another scenario already.
+  assert.equal(commandOf({ id: "" }, [["seed", "5"]]), "celltrain run copied.toml --replications 1 --json");
+});
+
+test("an unknown name is met with the nearest, as on the command line", () => {
+  const known = ["two-sources", "two-paths", "lost-cell"];
+  const near = (name) => /did you mean "(.*?)"/.exec(unknown("scenario", name, known))?.[1];
+  assert.equal(unknown("scenario", "two-surces", known), 'unknown scenario "two-surces": did you mean "two-sources"? known: two-sources, two-paths, lost-cell');
+  assert.equal(near("Two-Sources"), "two-sources");
+  assert.equal(near("lots-cell"), "lost-cell");
+  assert.equal(near("fat-tree"), undefined);
+  assert.equal(near(""), undefined);
+  assert.equal(near("two-sources".repeat(1000)), undefined);
 });
 
 test("every story names what its scenario has, and ends within the run", async () => {
@@ -163,4 +215,54 @@ test("nodes stand apart, and data go from left to right", async () => {
       for (const link of flow.route) assert.ok(places[description.links[link].from].x < places[description.links[link].to].x, `${id}: ${description.links[link].name}`);
     }
   }
+});
+
+test("a fat tree stands level by level, and each switch above what hangs on it", async () => {
+  const { toml } = (await scenarios()).find(({ id }) => id === "fat-tree");
+  const description = new Engine(module).load({ name: "fat-tree", toml, set: [] });
+  const places = layOut(description);
+  const heights = new Map([["host", 1], ["edge", 2 / 3], ["aggregation", 1 / 3], ["core", 0]]);
+  description.nodes.forEach(({ name }, index) => assert.ok(Math.abs(places[index].y - heights.get(name.replace(/\d+/, ""))) < 1e-9, name));
+  const x = (name) => places[description.nodes.findIndex((node) => node.name === name)].x;
+  assert.ok(x("host1") < x("edge1") && x("edge1") < x("host2") && x("host2") < x("host3"));
+  assert.ok(x("aggregation2") < x("edge3") && x("edge8") > x("aggregation7"));
+});
+
+/** Like the page's font: about six pixels for a character. */
+const widthOf = (text) => 6 * [...text].length;
+
+test("names of nodes lie neither on each other nor on nodes", async () => {
+  const named = (names) => names.map((name, place) => ({ name, x: 46 + place * 22, y: 100, radius: 7, host: true }));
+  const pictures = [["long names", named(Array.from({ length: 12 }, (_, place) => `a-source-with-a-very-long-name-${place}`)), [390, 122]]];
+  for (const { id, toml } of await scenarios()) {
+    const description = new Engine(module).load({ name: id, toml, set: [] });
+    for (const [width, height] of [[862, 160], [362, 122]]) {
+      const nodes = layOut(description).map(({ x, y }, index) => ({ ...description.nodes[index], x: 46 + x * (width - 92), y: 20 + y * (height - 48), radius: 7 }));
+      pictures.push([`${id} at ${width}`, nodes, [width, height]]);
+    }
+  }
+  for (const [title, nodes, size] of pictures) {
+    const labels = placeLabels(nodes, size, widthOf);
+    const boxes = labels.flatMap((label) => {
+      if (!label) return [];
+      const left = label.x - { left: 0, right: 1, center: 0.5 }[label.align] * widthOf(label.text);
+      return [{ left, right: left + widthOf(label.text), top: label.y - 6, bottom: label.y + 6 }];
+    });
+    const marks = nodes.map(({ x, y, radius }) => ({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius }));
+    assert.ok(boxes.length > 0, title);
+    boxes.forEach((box, place) => {
+      assert.ok(box.left >= 0 && box.right <= size[0] && box.top >= 0 && box.bottom <= size[1], title);
+      for (const other of [...boxes.slice(place + 1), ...marks]) {
+        assert.ok(box.left >= other.right || other.left >= box.right || box.top >= other.bottom || other.top >= box.bottom, title);
+      }
+    });
+  }
+});
+
+test("a name that is shortened keeps its number", () => {
+  assert.equal(shortened("aggregation12", 7), "aggr…12");
+  assert.equal(shortened("edge1", 7), "edge1");
+  assert.equal(shortened("2001000200030004", 5), "2…004");
+  assert.equal(fitted("switch-in-the-cellar", 60, widthOf), "switch-i…r");
+  assert.equal(fitted("x".repeat(50), 1, widthOf), "x…x");
 });

@@ -1,14 +1,16 @@
 /** The lab: what is loaded, what is shown, and what happens when somebody turns something. */
 
 import type { Client } from "./client.ts";
+import { COPY } from "./command.ts";
 import { byId } from "./dom.ts";
 import { moment, readTime, span } from "./format.ts";
 import { Controls, SLOWEST } from "./controls.ts";
 import { type Scenario, type Story, library, tours } from "./library.ts";
 import { Pane } from "./pane.ts";
+import { unknown } from "./names.ts";
 import { Panel } from "./panel.ts";
 import { Run } from "./run.ts";
-import { type Scene, slotOf } from "./scene.ts";
+import { type Scene, heldUnit, slotOf } from "./scene.ts";
 import { decode, encode } from "./share.ts";
 import { StoryGuide } from "./story.ts";
 import { afterCell, afterFrame, mainPort } from "./steps.ts";
@@ -20,6 +22,19 @@ export type Settings = [string, string][];
 
 /** Milliseconds that a worker may take before it answers. */
 const BUDGET = 12;
+
+/** What the engine says of a setting, without the option of the command line that it takes settings for. */
+function wordedForPage(message: string, set: Settings): string {
+  const option = set.map(([key, value]) => `--set ${key}=${value}: `).find((start) => message.startsWith(start));
+  return option === undefined ? message.replace(/^--set /, "") : message.slice(option.length);
+}
+
+/** A scenario or a story by its name; an unknown one fails with a sentence. */
+function named<Kind extends { id: string }>(what: string, id: string, among: Kind[]): Kind {
+  const found = among.find((one) => one.id === id);
+  if (!found) throw new Error(unknown(what, id, among.map((one) => one.id)));
+  return found;
+}
 
 export class App {
   scenario!: Scenario;
@@ -39,14 +54,15 @@ export class App {
   private panes: Pane[] = [];
   private dirty = true;
   private lastAsked = 0;
-  private wanted: { set: Settings } | undefined;
-  private changing = false;
-  /** Why the last change was refused. */
-  private refused: string | undefined;
-  /** Whether somebody else says why. */
-  private quiet = false;
+  /** Counts what was chosen to be loaded, and what was chosen to stand beside it: the last choice wins, however long each one takes. */
+  private choice = 0;
+  private besideChoice = 0;
+  /** Keys to set next, and their values. */
+  private wanted = new Map<string, string>();
+  private changing: Promise<Map<string, string | undefined>> | undefined;
   private wantedTime: number | undefined;
   private toastTimer = 0;
+  private addressTimer = 0;
   private lastPanel = 0;
   readonly strip: Strip;
   private readonly panel: Panel;
@@ -60,35 +76,39 @@ export class App {
     requestAnimationFrame((time) => this.frame(time));
   }
 
-  /** Shows what a fragment of an address asks for; the first story if it asks for nothing. */
+  /** Shows what a fragment of an address asks for; the first story if it asks for nothing, or for something that is not there. */
   async open(fragment: string): Promise<void> {
-    const [kind, value] = fragment.replace(/^#/, "").split("=", 2) as [string, string | undefined];
+    const [kind, value = ""] = fragment.replace(/^#/, "").split("=", 2);
     try {
-      if (kind === "run" && value) {
-        const shared = await decode(value);
-        const known = library.find((one) => one.id === shared.scenario);
-        const scenario = shared.toml !== undefined || !known ? { id: "", title: shared.scenario, toml: shared.toml ?? "" } : known;
-        this.guide.leave();
-        await this.load(scenario, shared.set, shared.at, shared.pinned);
-        const { port, speed } = shared;
-        if (port !== undefined && port in this.run.description.links) this.port = port;
-        if (speed) this.speed = speed;
-        else this.setSpeedFor();
-        return this.refresh();
-      }
-      const scenario = kind === "scenario" && library.find((one) => one.id === value);
-      if (scenario) return await this.openScenario(scenario);
-      await this.guide.begin(tours.find((story) => kind === "story" && story.id === value) ?? tours[0]);
+      if (kind === "run") await this.openShared(value);
+      else if (kind === "scenario") await this.openScenario(named(kind, value, library));
+      else if (kind === "story") await this.guide.begin(named(kind, value, tours));
+      else if (kind === "") await this.guide.begin(tours[0]);
+      else throw new Error(unknown("fragment", `#${fragment.replace(/^#/, "")}`, ["#scenario=NAME", "#story=NAME", "#run=STATE"]));
     } catch (error) {
       this.say((error as Error).message);
-      if (!this.run) await this.guide.begin(tours[0]);
+      if (this.run) this.readdress();
+      else await this.guide.begin(tours[0]);
     }
+  }
+
+  private async openShared(state: string): Promise<void> {
+    const choice = ++this.choice;
+    const shared = await decode(state);
+    if (choice !== this.choice) return;
+    const scenario = shared.toml === undefined ? named("scenario", shared.scenario, library) : { id: "", title: shared.scenario, toml: shared.toml };
+    this.guide.leave();
+    if (!(await this.load(scenario, shared.set, shared.at, shared.pinned))) return;
+    const { port, speed } = shared;
+    if (port !== undefined && port in this.run.description.links) this.port = port;
+    if (speed) this.speed = speed;
+    else this.setSpeedFor();
+    this.refresh();
   }
 
   async openScenario(scenario: Scenario): Promise<void> {
     this.guide.leave();
-    await this.load(scenario, [], 0);
-    byId<HTMLSelectElement>("scenarios").value = scenario.id;
+    if (!(await this.load(scenario, [], 0))) return;
     this.setSpeedFor();
     this.refresh();
   }
@@ -97,21 +117,39 @@ export class App {
     return this.guide.begin(story);
   }
 
-  /** Loads a scenario and shows it at a time. If it is refused the old run stays, and the error says why. */
-  async load(scenario: Scenario, set: Settings, at: number, pinned?: Settings): Promise<void> {
-    const run = await this.start(scenario, set, at);
-    const beside = pinned && (await this.start(scenario, pinned, at));
-    const same = this.scenario?.toml === scenario.toml;
-    const before = this.run;
-    [this.run, this.scenario, this.set] = [run, scenario, set];
-    this.ghost?.end();
-    this.beside?.end();
-    before?.end();
-    this.ghost = undefined;
-    this.beside = beside;
-    if (!same || !before) {
+  /** Loads a scenario and shows it at a time; returns whether it is shown, which it is not if another was chosen meanwhile. If it is
+   * refused the old run stays, and the error says why. */
+  async load(scenario: Scenario, set: Settings, at: number, pinned?: Settings): Promise<boolean> {
+    const choice = ++this.choice;
+    const runs: Run[] = [];
+    try {
+      for (const settings of pinned ? [set, pinned] : [set]) runs.push(await this.start(scenario, settings, at));
+    } catch (error) {
+      runs.forEach((run) => run.end());
+      if (choice !== this.choice) return false;
+      throw error;
+    }
+    if (choice !== this.choice) {
+      runs.forEach((run) => run.end());
+      return false;
+    }
+    this.show(scenario, set, runs);
+    return true;
+  }
+
+  private show(scenario: Scenario, set: Settings, [run, beside]: Run[]): void {
+    const { ghost, beside: besideBefore, run: before } = this;
+    const same = before && this.scenario.toml === scenario.toml;
+    [this.run, this.scenario, this.set, this.beside, this.ghost] = [run, scenario, set, beside, undefined];
+    for (const old of [ghost, besideBefore, before]) old?.end();
+    // What was asked of the runs before is not asked of these.
+    this.wanted.clear();
+    this.besideChoice++;
+    this.wantedTime = undefined;
+    if (!same) {
       this.port = mainPort(run);
       this.focus = -1;
+      this.panel.forget();
       this.strip.show(0, run.description.duration, run.description.duration);
     }
     this.pause();
@@ -124,70 +162,69 @@ export class App {
       await run.load(at);
     } catch (error) {
       run.end();
-      throw error;
+      throw error instanceof Error ? new Error(wordedForPage(error.message, set)) : error;
     }
     return run;
   }
 
-  /** Sets keys of the scenario: it runs again from the start, under the same seed, and shows the same moment. Of several changes
-   * in a row only the last counts. */
-  async change(set: Settings): Promise<void> {
-    this.wanted = { set };
-    if (this.changing) return;
-    this.changing = true;
-    try {
-      while (this.wanted) {
-        const { set } = this.wanted;
-        this.wanted = undefined;
-        await this.replace(set);
-      }
-    } finally {
-      this.changing = false;
-    }
+  /** Sets a key of the scenario, or takes it back if the value is empty: the scenario runs again from the start, under the same seed,
+   * and shows the same moment. Of several values in a row only the last counts. Returns what is wrong with the value if it is refused. */
+  async changeKey(key: string, value: string): Promise<string | undefined> {
+    this.wanted.set(key, value);
+    this.changing ??= this.changeAll();
+    return (await this.changing).get(key);
   }
 
-  /** As [`changeKey`], once other changes are through; returns what is wrong with the value if it is refused, for the caller to say. */
-  async tryKey(key: string, value: string): Promise<string | undefined> {
-    while (this.changing) await new Promise((resolve) => setTimeout(resolve, 10));
-    [this.refused, this.quiet] = [undefined, true];
-    try {
-      await this.changeKey(key, value);
-    } finally {
-      this.quiet = false;
+  /** Returns what is wrong, by the key that was set last. */
+  private async changeAll(): Promise<Map<string, string | undefined>> {
+    const refused = new Map<string, string | undefined>();
+    while (this.wanted.size > 0) {
+      const wanted = this.wanted;
+      this.wanted = new Map();
+      const kept = this.set.filter(([key]) => !wanted.has(key));
+      const set = [...kept, ...[...wanted].filter(([, value]) => value !== "")];
+      // What is set already needs no other run, as where a threshold is let go after it was dragged.
+      const settled = [...wanted].every(([key, value]) => (this.set.find(([other]) => other === key)?.[1] ?? "") === value);
+      const message = await (settled ? undefined : this.replace(set));
+      for (const key of wanted.keys()) refused.set(key, message);
     }
-    return this.refused;
+    this.changing = undefined;
+    return refused;
   }
 
-  private async replace(set: Settings): Promise<void> {
+  private async replace(set: Settings): Promise<string | undefined> {
     const before = this.run;
     try {
-      const run = await this.start(this.scenario, set, before.now);
+      const at = before.now;
+      const run = await this.start(this.scenario, set, at);
+      // Another scenario was loaded meanwhile: the change was not meant for it.
+      if (this.run !== before) return void run.end();
       this.run = run;
       this.set = set;
       before.end();
       // What one compares with is the last run that was seen whole.
       if (before.outcome || !this.ghost) this.ghost = before;
+      // The run before may have moved on meanwhile.
+      if (before.now !== at) this.wantedTime ??= before.now;
+      this.seekAgain();
       this.refresh();
     } catch (error) {
-      this.refused = (error as Error).message;
-      if (!this.quiet) this.say(this.refused);
-      this.panel.render();
+      if (this.run === before) return (error as Error).message;
     }
-  }
-
-  /** As [`change`], for one key; an empty value takes it back. */
-  changeKey(key: string, value: string): Promise<void> {
-    const set = (this.wanted?.set ?? this.set).filter(([other]) => other !== key);
-    return this.change(value === "" ? set : [...set, [key, value]]);
   }
 
   /** Keeps the present run beside what comes next, or takes it away. */
   async pin(set: Settings | undefined): Promise<void> {
+    const choice = ++this.besideChoice;
     this.beside?.end();
     this.beside = undefined;
+    this.seekAgain();
     try {
-      if (set) this.beside = await this.start(this.scenario, set, this.run.now);
+      const beside = set && (await this.start(this.scenario, set, this.run.now));
+      if (choice !== this.besideChoice) return beside?.end();
+      this.beside = beside;
     } catch (error) {
+      if (choice !== this.besideChoice) return;
       this.say((error as Error).message);
     }
     this.refresh();
@@ -227,6 +264,13 @@ export class App {
     }
     this.announce();
     this.redraw();
+  }
+
+  /** A run that has ended does not answer any more: what was sought in it is sought in the present runs. */
+  private seekAgain(): void {
+    const time = this.wantedTime;
+    this.wantedTime = undefined;
+    if (time !== undefined) void this.seek(time);
   }
 
   stepCell(): Promise<void> {
@@ -318,15 +362,40 @@ export class App {
       if (runs.length > 1) pane.name(place === 0 ? "This run" : "Beside it", runs[place].request.set, runs[1 - place].request.set);
     });
     this.setSpeed(this.speed);
-    byId<HTMLSelectElement>("scenarios").value = this.scenario.id;
+    this.showScenario();
     this.strip.fit(this.run);
     this.panel.render();
     this.redraw();
+    this.readdress();
+  }
+
+  /** Keeps the address true: a reload opens what is shown. Not at once, as browsers count how often a page changes its address. */
+  private readdress(): void {
+    clearTimeout(this.addressTimer);
+    this.addressTimer = setTimeout(async () => {
+      const { choice } = this;
+      const address = await this.address();
+      if (choice === this.choice) history.replaceState(null, "", address);
+    }, 250) as unknown as number;
+  }
+
+  private async address(): Promise<string> {
+    const { story } = this.guide;
+    if (story) return `#story=${story.id}`;
+    const asItComes = this.scenario.id !== "" && this.set.length === 0 && !this.beside;
+    return asItComes ? `#scenario=${this.scenario.id}` : this.link();
+  }
+
+  /** Lets the menu of scenarios name what is shown. */
+  showScenario(): void {
+    const menu = byId<HTMLSelectElement>("scenarios");
+    menu.value = this.scenario.id;
+    menu.options[0].text = this.scenario.id ? "Own file" : this.scenario.title;
   }
 
   dragLevel(key: string, units: number): Promise<void> {
     const link = this.run.description.links[this.port];
-    return this.changeKey(`switch.discard.${link.policy}.${key}`, `${units} ${link.unit}`);
+    return this.panel.change(`level-${key}`, `switch.discard.${link.policy}.${key}`, `${units} ${link.unit}`);
   }
 
   private frame(time: number): void {
@@ -396,7 +465,7 @@ export class App {
     const link = description.links[this.port];
     let held = 0;
     for (let row = 0; row < view.ports.length; row++) if (view.ports.get(row, 0) === this.port) held = view.ports.get(row, 2);
-    byId("status").textContent = `${moment(now)}: port ${link.name} holds ${held}${link.capacity === null ? "" : ` of ${link.capacity}`} ${link.unit}.`;
+    byId("status").textContent = `${moment(now)}: port ${link.name} holds ${held}${link.capacity === null || link.unit === "bytes" ? "" : ` of ${link.capacity}`} ${heldUnit(link)}.`;
   }
 
   /** The address of what is seen. */
@@ -411,6 +480,7 @@ export class App {
 
   leaveStory(): void {
     this.guide.leave();
+    if (this.run) this.readdress();
   }
 
   /** Puts a link to what is seen into the address and on the clipboard. */
@@ -421,13 +491,15 @@ export class App {
   }
 
   copyScenario(): Promise<void> {
-    return this.copy(this.run.scenario(), "The scenario is copied: save it as a file for celltrain run.");
+    return this.copy(this.run.scenario(), `The scenario is copied: save it as ${COPY} for celltrain run.`);
   }
 
   /** Runs a file that somebody has dropped or opened. */
   async openFile(file: File): Promise<void> {
+    const choice = ++this.choice;
     try {
-      await this.openScenario({ id: "", title: file.name, toml: await file.text() });
+      const toml = await file.text();
+      if (choice === this.choice) await this.openScenario({ id: "", title: file.name, toml });
     } catch (error) {
       this.say((error as Error).message);
     }

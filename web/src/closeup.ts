@@ -1,7 +1,8 @@
 /** One port close up: cells that come, the buffer as a glass, thresholds that can be dragged, cells that go. */
 
 import { FONT, SMALL, Surface, drawCells } from "./canvas.ts";
-import { Densities, type Scene, type Spark, Sparks, flowOf, isBack, slotOf, styleOf, styleOfRow } from "./scene.ts";
+import { fitted } from "./labels.ts";
+import { Densities, type Scene, type Spark, Sparks, flowOf, heldUnit, isBack, slotOf, styleOf, styleOfRow } from "./scene.ts";
 import { colourOf, mix } from "./theme.ts";
 import { type LevelInfo, Place } from "./types.ts";
 import { Port, Row } from "./view.ts";
@@ -164,8 +165,11 @@ export class CloseUp {
     const { theme } = scene;
     context.font = SMALL;
     context.textBaseline = "middle";
+    const measure = (text: string) => context.measureText(text).width;
+    // A name takes no more than half of the way to the buffer.
+    const short = (node: number) => fitted(nodes[node].name, frame.left / 2, measure);
     const plate = (text: string, x: number, y: number, right: boolean) => {
-      const width = context.measureText(text).width + 8;
+      const width = measure(text) + 8;
       const left = right ? x - width : x;
       context.fillStyle = theme.paper;
       context.fillRect(left, y - 8, width, 16);
@@ -173,14 +177,14 @@ export class CloseUp {
       context.textAlign = "left";
       context.fillText(text, right ? left + 6 : left + 1, y + 0.5);
     };
-    const to = nodes[links[scene.port].to].name;
+    const to = short(links[scene.port].to);
     const end = this.reach(scene, frame);
-    const beyond = end + context.measureText(to).width + 10 < this.surface.width;
+    const beyond = end + measure(to) + 10 < this.surface.width;
     plate(to, beyond ? end + 2 : this.surface.width, frame.bottom - 8.5, !beyond);
     if (this.lanes.length > 10) return;
     this.lanes.forEach((link, place) => {
       const [y, height] = this.lane(frame, place);
-      plate(nodes[links[link].from].name, 0, y + height / 2, false);
+      plate(short(links[link].from), 0, y + height / 2, false);
     });
   }
 
@@ -288,14 +292,14 @@ export class CloseUp {
 
   private labelGlass(context: CanvasRenderingContext2D, scene: Scene, frame: Frame): void {
     const { theme } = scene;
-    const { unit, packets } = scene.run.description.links[scene.port];
+    const link = scene.run.description.links[scene.port];
     const occupancy = this.occupancy(scene);
     context.font = FONT;
     context.textAlign = "center";
     context.textBaseline = "top";
     context.fillStyle = theme.ink;
-    const name = packets ? "packets" : "cells";
-    const text = frame.limited && unit !== "bytes" ? `${occupancy} of ${frame.capacity} ${name}` : `${occupancy} ${name}`;
+    const name = heldUnit(link);
+    const text = frame.limited && link.unit !== "bytes" ? `${occupancy} of ${frame.capacity} ${name}` : `${occupancy} ${name}`;
     context.fillText(text, (frame.left + frame.right) / 2, frame.bottom + 9);
   }
 

@@ -8,6 +8,9 @@ import { S, US } from "./types.ts";
 /** The slowest that the speed's slider goes. */
 export const SLOWEST = 10 * US;
 
+/** The value of the entry of the menu of scenarios that opens a file; no scenario has this name. */
+const OPEN = "open a file";
+
 export class Controls {
   constructor(private readonly app: App) {
     this.fillMenus();
@@ -18,8 +21,14 @@ export class Controls {
     const { app } = this;
     const [stories, scenarios] = [byId<HTMLSelectElement>("stories"), byId<HTMLSelectElement>("scenarios")];
     stories.append(new Option("No story", ""), ...tours.map((story) => new Option(story.title, story.id)));
-    scenarios.append(new Option("Own file", ""), ...library.map((one) => new Option(one.title, one.id)));
-    const failed = (error: Error) => app.say(error.message);
+    // The file that is shown, if one is, and the entry that opens one.
+    const shown = new Option("Own file", "");
+    shown.hidden = true;
+    scenarios.append(shown, new Option("Open a file…", OPEN), ...library.map((one) => new Option(one.title, one.id)));
+    const failed = (error: Error) => {
+      app.say(error.message);
+      if (app.run) app.refresh();
+    };
     stories.addEventListener("change", () => {
       const story = tours.find((one) => one.id === stories.value);
       if (story) app.beginStory(story).catch(failed);
@@ -27,9 +36,18 @@ export class Controls {
     });
     scenarios.addEventListener("change", () => {
       const scenario = library.find((one) => one.id === scenarios.value);
-      if (scenario) app.openScenario(scenario).catch(failed);
-      else byId("file").click();
+      if (scenario) return void app.openScenario(scenario).catch(failed);
+      // Nothing is chosen before a file is: the menu names what is shown, and the entry can be chosen again.
+      app.showScenario();
+      this.chooseFile();
     });
+  }
+
+  private chooseFile(): void {
+    const file = byId<HTMLInputElement>("file");
+    // The same file may be opened again after it was edited.
+    file.value = "";
+    file.click();
   }
 
   private listen(): void {
@@ -41,7 +59,7 @@ export class Controls {
     click("step-frame", () => app.stepFrame());
     click("step-discard", () => app.stepDiscard());
     click("share", () => app.share());
-    click("open", () => byId("file").click());
+    click("open", () => this.chooseFile());
     click("theme", () => app.switchTheme());
     byId("speed").addEventListener("input", (event) => app.setSpeed(SLOWEST * 10 ** (Number((event.target as HTMLInputElement).value) / 20)));
     byId("file").addEventListener("change", (event) => {
@@ -50,7 +68,6 @@ export class Controls {
     });
     byId("home").addEventListener("click", (event) => {
       event.preventDefault();
-      history.replaceState(null, "", location.pathname);
       void app.open("");
     });
     addEventListener("hashchange", () => void app.open(location.hash));
@@ -68,7 +85,7 @@ export class Controls {
       " ": () => app.toggle(), ".": () => app.stepCell(), f: () => app.stepFrame(), d: () => app.stepDiscard(), Home: () => app.seek(0),
       "[": () => app.setSpeed(Math.max(SLOWEST, app.speed / 2)), "]": () => app.setSpeed(Math.min(S, app.speed * 2)),
     };
-    const work = keys[event.key];
+    const work = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!work || (event.key === " " && target.closest("button, a"))) return;
     event.preventDefault();
     void work();

@@ -2,16 +2,46 @@
 
 import { MS, S, US } from "./types.ts";
 
-function digits(value: number, most: number): string {
-  return value.toLocaleString("en-GB", { maximumFractionDigits: most, minimumFractionDigits: 0, useGrouping: false });
+/** Decimals of a number, at most; smaller ones have an exponent. */
+const MOST_DECIMALS = 9;
+/** The significant digits of a measure, and of numbers that need not be as exact. */
+const MEASURED = 4;
+const GLANCED = 3;
+/** Relative difference of values that are the same but for floating point. */
+const ROUNDING = 1e-8;
+
+const PREFIXES: [number, string][] = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
+const PREFIXED = ["bit/s", "B/s", "packet/s", "cell/s", "B"];
+const TIMES: [number, string][] = [[S, "s"], [MS, "ms"], [US, "µs"], [1e3, "ns"]];
+
+/** A number with so many significant digits, larger ones whole: the rule of the command line's tables and of the report. */
+export function significant(value: number, digits: number): string {
+  if (value === 0 || !Number.isFinite(value)) return String(value);
+  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value))));
+  if (decimals > MOST_DECIMALS) return value.toExponential(2);
+  return grouped(value, decimals);
 }
 
-/** A length of time in the unit that suits it: `320 us`. */
-export function span(ps: number): string {
-  if (ps < US) return `${digits(ps / 1e3, 0)} ns`;
-  if (ps < MS) return `${digits(ps / US, ps < 10 * US ? 1 : 0)} µs`;
-  if (ps < S) return `${digits(ps / MS, ps < 10 * MS ? 1 : 0)} ms`;
-  return `${digits(ps / S, ps < 10 * S ? 1 : 0)} s`;
+/** The same without zeros that tell nothing. */
+function short(value: number, digits: number): string {
+  return significant(value, digits).replace(/(\.\d*?)0+($|e)/, "$1$2").replace(/\.($|e)/, "$1");
+}
+
+function grouped(value: number, decimals: number): string {
+  return value.toLocaleString("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).replaceAll(",", "\u202f");
+}
+
+/** A value in the largest unit of which it holds at least one. */
+function scaled(value: number, units: [number, string][]): [number, string] {
+  if (value === 0) return [0, units === TIMES ? "s" : ""];
+  const [factor, name] = units.find(([factor]) => Math.abs(value) >= factor) ?? units.at(-1)!;
+  return [value / factor, name];
+}
+
+/** A length of time in the unit that suits it: `320 µs`. */
+export function span(ps: number, digits = GLANCED): string {
+  const [value, unit] = scaled(ps, TIMES);
+  return `${short(value, digits)} ${unit}`;
 }
 
 /** A mark of a time axis whose marks are `step` apart: as many digits as tell them apart. */
@@ -39,27 +69,48 @@ export function readTime(text: string): number {
 }
 
 export function rate(bits: number): string {
-  if (bits >= 1e9) return `${digits(bits / 1e9, 2)} Gbit/s`;
-  if (bits >= 1e6) return `${digits(bits / 1e6, 2)} Mbit/s`;
-  return `${digits(bits / 1e3, 1)} kbit/s`;
+  const [value, prefix] = scaled(bits, PREFIXES);
+  return `${short(value, MEASURED)} ${prefix}bit/s`;
 }
 
 export function count(value: number): string {
-  return Math.round(value).toLocaleString("en-GB").replaceAll(",", "\u202f");
+  return grouped(Math.round(value), 0);
 }
 
 export function bytes(value: number): string {
-  if (value >= 1e6) return `${digits(value / 1e6, 1)} MB`;
-  if (value >= 1e3) return `${digits(value / 1e3, 1)} kB`;
-  return `${digits(value, 0)} B`;
+  const [number, prefix] = scaled(value, PREFIXES);
+  return `${short(number, MEASURED)} ${prefix}B`;
 }
 
-export function metric(value: number | null, unit: string): string {
+export function metric(value: number | null, unit: string, digits = MEASURED): string {
   if (value === null) return "–";
-  if (unit === "bit/s") return rate(value);
-  if (unit === "s") return span(value * S);
-  if (Number.isInteger(value)) return `${count(value)} ${unit}`.trim();
-  return `${digits(value, Math.abs(value) < 10 ? 3 : 1)} ${unit}`.trim();
+  const [number, name] = unit === "s" ? scaled(value * S, TIMES) : PREFIXED.includes(unit) ? scaled(value, PREFIXES) : [value, ""];
+  const text = Number.isInteger(number) ? grouped(number, 0) : significant(number, digits);
+  return `${text} ${unit === "s" ? name : name + unit}`.trim();
+}
+
+/** A measure of two runs: with as many digits as tell different values apart. */
+export function metrics(before: number | null, now: number | null, unit: string): [string, string] {
+  const texts = (digits: number): [string, string] => [metric(before, unit, digits), metric(now, unit, digits)];
+  if (before === null || now === null || isSame(before, now)) return texts(MEASURED);
+  for (let digits = MEASURED; digits < 10; digits++) {
+    const [one, other] = texts(digits);
+    if (one !== other) return [one, other];
+  }
+  return texts(10);
+}
+
+/** By how much a measure differs, in per cent. */
+export function change(before: number | null, now: number | null): string {
+  if (before === null || now === null) return "";
+  if (isSame(before, now)) return "=";
+  if (before === 0) return "new";
+  const share = (100 * (now - before)) / Math.abs(before);
+  return `${share > 0 ? "+" : "−"}${significant(Math.abs(share), 2)} %`;
+}
+
+function isSame(one: number, other: number): boolean {
+  return Math.abs(one - other) <= ROUNDING * Math.max(Math.abs(one), Math.abs(other));
 }
 
 /** What the reason of a discard is called on the stage. */

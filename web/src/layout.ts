@@ -1,4 +1,4 @@
-/** Where nodes stand: switches in the direction of the data, hosts beside the switch that they hang on. */
+/** Where nodes stand: switches in the direction of the data, hosts beside the switch that they hang on; or by level, as in a fat tree. */
 
 import type { Description } from "./types.ts";
 
@@ -10,6 +10,8 @@ export interface Point {
 /** Places in the unit square, by node. */
 export function layOut(description: Description): Point[] {
   const { nodes, links, flows } = description;
+  const levels = levelsOf(description);
+  if (levels) return byLevel(description, levels);
   const layers = layersOf(description);
   const depth = Math.max(1, ...layers);
   const places: Point[] = nodes.map(() => ({ x: 0.5, y: 0.5 }));
@@ -47,6 +49,38 @@ export function layOut(description: Description): Point[] {
       places[host] = { x: layer / width, y: top + ((place + 0.5) / hosts.length) * (bottom - top) };
     });
   }
+}
+
+/** By how many links each node is away from a host, if every link leads from one level to the next and data go up and down between
+ * them: a fabric, in which there is no one direction. Undefined for other networks. */
+function levelsOf({ nodes, links, flows }: Description): number[] | undefined {
+  const levels = nodes.map((node) => (node.host ? 0 : Number.POSITIVE_INFINITY));
+  for (let moved = true; moved; ) {
+    moved = false;
+    for (const { from, to } of links) if (levels[to] > levels[from] + 1) [levels[to], moved] = [levels[from] + 1, true];
+  }
+  const top = Math.max(...levels);
+  const steps = links.every(({ from, to }) => Math.abs(levels[from] - levels[to]) === 1);
+  const ways = new Set(flows.flatMap((flow) => flow.route.map((link) => `${links[link].from} ${links[link].to}`)));
+  const folded = links.some(({ from, to }) => levels[from] > 0 && levels[to] > 0 && ways.has(`${from} ${to}`) && ways.has(`${to} ${from}`));
+  return steps && folded && Number.isFinite(top) && top > 1 ? levels : undefined;
+}
+
+/** Hosts in a row at the bottom, and each level of switches above the one before, in the order of what hangs on it. */
+function byLevel({ nodes, links }: Description, levels: number[]): Point[] {
+  const top = Math.max(...levels);
+  const places: Point[] = nodes.map(() => ({ x: 0.5, y: 0.5 }));
+  const order = (level: number) => nodes.map((_, index) => index).filter((index) => levels[index] === level);
+  const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+  // Hosts stand in the order of their switches, which is that of their names.
+  const hangsOn = (host: number) => links.find(({ from }) => from === host)?.to ?? 0;
+  for (let level = 0; level <= top; level++) {
+    const below = (index: number) => mean(links.filter(({ from, to }) => to === index && levels[from] === level - 1).map(({ from }) => places[from].x));
+    const key = new Map(order(level).map((index) => [index, level === 0 ? hangsOn(index) : below(index)]));
+    const row = [...key.keys()].sort((a, b) => key.get(a)! - key.get(b)! || a - b);
+    row.forEach((index, place) => (places[index] = { x: (place + 0.5) / row.length, y: 1 - level / top }));
+  }
+  return places;
 }
 
 /** Switches from 1 on: each behind those from which data come, as far as there are no loops. */

@@ -1,6 +1,7 @@
 /** The network as a whole: hosts, switches, and what travels between them. */
 
 import { Surface, SMALL, drawCells, roundedRect } from "./canvas.ts";
+import { type Label, placeLabels } from "./labels.ts";
 import { type Point, layOut } from "./layout.ts";
 import { Densities, type Scene, Sparks, flowOf, styleOfRow } from "./scene.ts";
 import { colourOf } from "./theme.ts";
@@ -16,12 +17,18 @@ interface Lane {
   thickness: number;
 }
 
+/** Half of the width of a switch, at most and at least. */
 const SWITCH = 15;
+const SMALLEST = 5;
 
 export class Overview {
   private readonly surface: Surface;
   private places: Point[] = [];
   private lanes: (Lane | undefined)[] = [];
+  private labels: (Label | undefined)[] = [];
+  /** Half of the width of a switch: smaller where they stand close together. */
+  private half = SWITCH;
+  private hostRadius = 0;
   private laidOut: unknown;
 
   constructor(canvas: HTMLCanvasElement, redraw: () => void) {
@@ -46,6 +53,15 @@ export class Overview {
     return nearest;
   }
 
+  /** The whole name of the node at a place on the canvas: what its label has no room for. */
+  nameAt(scene: Scene, x: number, y: number): string | undefined {
+    this.arrange(scene);
+    const { nodes } = scene.run.description;
+    const distance = (place: Point) => Math.hypot(place.x - x, place.y - y);
+    const nearest = this.places.reduce((best, place, index) => (distance(place) < distance(this.places[best]) ? index : best), 0);
+    return distance(this.places[nearest]) <= this.half + 4 ? nodes[nearest].name : undefined;
+  }
+
   draw(scene: Scene, sparks: Sparks, densities: Densities, now: number): void {
     this.arrange(scene);
     const context = this.surface.begin();
@@ -59,6 +75,7 @@ export class Overview {
     });
     this.drawTraffic(context, scene, densities);
     scene.run.description.nodes.forEach((_, node) => this.drawNode(context, scene, node));
+    this.labels.forEach((label) => label && this.drawLabel(context, scene, label));
     this.drawPorts(context, scene);
     this.drawSparks(context, scene, sparks, now);
   }
@@ -115,17 +132,12 @@ export class Overview {
 
   private drawNode(context: CanvasRenderingContext2D, scene: Scene, node: number): void {
     const { description } = scene.run;
-    const { name, host } = description.nodes[node];
     const { x, y } = this.places[node];
     const { theme } = scene;
-    context.textBaseline = "middle";
-    context.font = SMALL;
-    const hosts = description.nodes.filter((other) => other.host).length;
-    if (host) {
+    if (description.nodes[node].host) {
       const flow = description.flows.findIndex((one) => one.from === node || one.to === node);
-      const radius = hosts > 40 ? 2.5 : hosts > 16 ? 4.5 : 7;
       context.beginPath();
-      context.arc(x, y, radius, 0, 7);
+      context.arc(x, y, this.hostRadius, 0, 7);
       context.fillStyle = flow < 0 ? theme.muted : colourOf(flow, theme);
       context.globalAlpha = scene.focus >= 0 && scene.focus !== flow ? 0.3 : 1;
       context.fill();
@@ -133,43 +145,22 @@ export class Overview {
       context.lineWidth = 2;
       context.strokeStyle = theme.paper;
       context.stroke();
-      if (hosts > 16) return;
-      context.fillStyle = theme.muted;
-      this.labelHost(context, scene, name, { x, y }, radius);
     } else {
-      roundedRect(context, x - SWITCH, y - SWITCH, 2 * SWITCH, 2 * SWITCH, 7);
+      const { half } = this;
+      roundedRect(context, x - half, y - half, 2 * half, 2 * half, (7 * half) / SWITCH);
       context.fillStyle = theme.raised;
       context.fill();
       context.lineWidth = 1.5;
       context.strokeStyle = theme.ink;
       context.stroke();
-      context.fillStyle = theme.muted;
-      context.textAlign = "center";
-      this.label(context, scene, name, x, y + SWITCH + 11);
-    }
-  }
-
-  /** Beside a host at the edge, if there is space; else below it. */
-  private labelHost(context: CanvasRenderingContext2D, scene: Scene, name: string, { x, y }: Point, radius: number): void {
-    const needs = context.measureText(name).width + radius + 5;
-    const { width } = this.surface;
-    if (x < width / 3 && needs <= x) {
-      context.textAlign = "right";
-      this.label(context, scene, name, x - radius - 4, y);
-    } else if (x > (2 * width) / 3 && needs <= width - x) {
-      context.textAlign = "left";
-      this.label(context, scene, name, x + radius + 4, y);
-    } else {
-      context.textAlign = "center";
-      this.label(context, scene, name, x, y + radius + 9);
     }
   }
 
   /** A name that can be read on whatever it lies. */
-  private label(context: CanvasRenderingContext2D, scene: Scene, text: string, x: number, y: number): void {
-    context.lineWidth = 4;
-    context.lineJoin = "round";
-    context.strokeStyle = scene.theme.paper;
+  private drawLabel(context: CanvasRenderingContext2D, { theme }: Scene, { text, x, y, align }: Label): void {
+    [context.font, context.textBaseline, context.textAlign] = [SMALL, "middle", align];
+    [context.lineWidth, context.lineJoin] = [4, "round"];
+    [context.strokeStyle, context.fillStyle] = [theme.paper, theme.muted];
     context.strokeText(text, x, y);
     context.fillText(text, x, y);
   }
@@ -186,9 +177,9 @@ export class Overview {
       if (!lane || nodes[links[number].from].host || ports.get(index, Port.inSwitch) === 0) continue;
       const occupancy = ports.get(index, Port.occupancy);
       if (!chosen && (occupancy < 2 || links[number].capacity === null)) continue;
-      const x = lane.from.x + Math.cos(lane.angle) * 11;
-      const y = lane.from.y + Math.sin(lane.angle) * 11;
-      const height = 26;
+      const x = lane.from.x + (Math.cos(lane.angle) * 11 * this.half) / SWITCH;
+      const y = lane.from.y + (Math.sin(lane.angle) * 11 * this.half) / SWITCH;
+      const height = Math.max(12, (26 * this.half) / SWITCH);
       const full = Math.min(1, occupancy / (links[number].capacity ?? Math.max(100, occupancy)));
       roundedRect(context, x - 4.5, y - height / 2, 9, height, 2.5);
       context.fillStyle = theme.paper;
@@ -240,6 +231,11 @@ export class Overview {
     const [left, top] = [46, 20];
     this.places = layOut(description).map(({ x, y }) => ({ x: left + x * (width - 2 * left), y: top + y * (height - 2 * top - 8) }));
     const hosts = description.nodes.filter((node) => node.host).length;
+    this.hostRadius = hosts > 40 ? 2.5 : hosts > 16 ? 4.5 : 7;
+    this.half = this.halfOfSwitches(description.nodes.map(({ host }) => !host));
+    const named = description.nodes.map(({ name, host }, index) => ({ ...this.places[index], name, host, radius: host ? this.hostRadius : this.half }));
+    this.surface.context.font = SMALL;
+    this.labels = placeLabels(named, [width, height], (text) => this.surface.context.measureText(text).width);
     const used = new Set(description.flows.flatMap((flow) => [...flow.route, ...flow.back]));
     this.lanes = description.links.map((link, index) => {
       if (!used.has(index)) return undefined;
@@ -247,12 +243,22 @@ export class Overview {
     });
   }
 
+  /** Half of the width of switches that do not touch each other. */
+  private halfOfSwitches(isSwitch: boolean[]): number {
+    const places = this.places.filter((_, index) => isSwitch[index]);
+    let least = Number.POSITIVE_INFINITY;
+    places.forEach((a, place) => {
+      for (const b of places.slice(place + 1)) least = Math.min(least, Math.max(Math.abs(a.x - b.x), Math.abs(a.y - b.y)));
+    });
+    return Math.max(SMALLEST, Math.min(SWITCH, 0.35 * least));
+  }
+
   /** The lane on the right of the line between two nodes, in the direction of the link. */
   private lane(from: Point, to: Point, hosts: number, access: boolean): Lane {
     const angle = Math.atan2(to.y - from.y, to.x - from.x);
-    const thickness = access && hosts > 40 ? 1.5 : access && hosts > 16 ? 4 : 9;
+    const thickness = access && hosts > 40 ? 1.5 : access && hosts > 16 ? 4 : Math.max(3, (9 * this.half) / SWITCH);
     const aside = thickness * 0.5 + (thickness > 2 ? 1.5 : 0.5);
-    const trim = access ? (hosts > 16 ? 8 : 12) : SWITCH;
+    const trim = access ? (hosts > 16 ? 8 : 12) : this.half;
     const shift = (point: Point, ahead: number) => ({
       x: point.x - Math.sin(angle) * aside + Math.cos(angle) * ahead,
       y: point.y + Math.cos(angle) * aside + Math.sin(angle) * ahead,

@@ -41,6 +41,9 @@ export class Pane {
       const link = this.scene && this.overview.portAt(this.scene, event.offsetX, event.offsetY);
       if (link !== undefined) events.choosePort(link);
     });
+    network.addEventListener("pointermove", (event) => {
+      network.title = (this.scene && this.overview.nameAt(this.scene, event.offsetX, event.offsetY)) ?? "";
+    });
     if (mayDrag) this.listen(port);
   }
 

@@ -1,8 +1,9 @@
 /** Beside the stage: the port's settings, the flows, the measures. */
 
 import type { App } from "./app.ts";
+import { COPY, commandOf } from "./command.ts";
 import { h } from "./dom.ts";
-import { bytes, count, metric, span } from "./format.ts";
+import { bytes, change, count, metric, metrics, span } from "./format.ts";
 import type { Run } from "./run.ts";
 import { RuleEditor } from "./rule.ts";
 import { colourOf } from "./theme.ts";
@@ -18,6 +19,9 @@ export class Panel {
   private tags: HTMLElement[] = [];
   private shown: unknown;
   private readonly rule: RuleEditor;
+  /** What is written in a field and not set, and why it was refused, by the field's id. */
+  private readonly drafts = new Map<string, string>();
+  private readonly refusals = new Map<string, string>();
 
   constructor(
     private readonly root: HTMLElement,
@@ -26,13 +30,61 @@ export class Panel {
     this.rule = new RuleEditor(app, () => this.render());
   }
 
-  /** Everything anew. */
+  /** Everything anew; who is writing goes on writing. */
   render(): void {
-    const active = document.activeElement?.id;
+    const active = document.activeElement as HTMLInputElement | null;
+    const caret = active?.type === "text" ? active.selectionStart : null;
     this.root.replaceChildren(this.port(), this.settings(), this.flows(), this.measures(), help());
-    if (active) document.getElementById(active)?.focus();
+    const field = active?.id ? (document.getElementById(active.id) as HTMLInputElement | null) : null;
+    field?.focus();
+    if (caret !== null) field?.setSelectionRange(caret, caret);
     this.shown = undefined;
     this.update();
+  }
+
+  /** Another scenario is shown: what was written was not meant for it. */
+  forget(): void {
+    this.drafts.clear();
+    this.refusals.clear();
+    this.rule.forget();
+  }
+
+  /** Sets a key. What a field holds that is refused stays in it, and the reason stands below it. */
+  async change(field: string, key: string, value: string): Promise<void> {
+    const { scenario } = this.app;
+    const draft = this.drafts.get(field);
+    const refusal = await this.app.changeKey(key, value);
+    if (scenario !== this.app.scenario) return;
+    if (refusal === undefined) {
+      if (this.drafts.get(field) === draft) this.drafts.delete(field);
+      // What was refused and stands in no field is past.
+      for (const other of this.refusals.keys()) if (!this.drafts.has(other)) this.refusals.delete(other);
+    }
+    this.refuse(field, refusal);
+  }
+
+  private refuse(field: string, refusal: string | undefined): void {
+    if (refusal === undefined) this.refusals.delete(field);
+    else this.refusals.set(field, refusal);
+    this.render();
+  }
+
+  /** A line to write in. */
+  private field(id: string, value: string, attributes: Record<string, string | ((event: any) => void)> = {}): HTMLInputElement {
+    const input = h("input", { id, type: "text", ...this.marked(id), input: () => void this.drafts.set(id, input.value), ...attributes });
+    input.value = this.drafts.get(id) ?? value;
+    return input;
+  }
+
+  /** That a field holds something that was refused, for those who hear the page. */
+  private marked(field: string): Record<string, string> {
+    return this.refusals.has(field) ? { "aria-invalid": "true", "aria-describedby": `${field}-error` } : {};
+  }
+
+  /** Why what stands in a field was refused. */
+  private refusal(field: string): HTMLElement | undefined {
+    const text = this.refusals.get(field);
+    return text === undefined ? undefined : h("p", { id: `${field}-error`, class: "note wrong", role: "alert" }, text);
   }
 
   /** What changes while a run goes on. */
@@ -62,25 +114,26 @@ export class Panel {
     links.forEach((one, index) => {
       if (used.has(index) && !nodes[one.from].host) ports.append(new Option(one.name, String(index), false, index === app.port));
     });
-    const policy = h("select", { id: "policy", change: (event) => void app.changeKey("switch.discard.policy", event.target.value) });
+    const policy = h("select", { id: "policy", ...this.marked("policy"), change: (event) => void this.change("policy", "switch.discard.policy", event.target.value) });
     policies.forEach((name) => policy.append(new Option(name, name, false, name === link.policy)));
-    const buffer = h("input", {
-      id: "buffer", type: "text", value: link.capacity === null ? "unlimited" : `${link.capacity} ${link.unit}`,
-      change: (event) => void app.changeKey("switch.buffer", event.target.value),
+    const buffer = this.field("buffer", link.capacity === null ? "unlimited" : `${link.capacity} ${link.unit}`, {
+      change: (event) => void this.change("buffer", "switch.buffer", event.target.value.trim()),
     });
-    const rows: HTMLElement[] = [
-      h("label", { for: "port" }, "Port"), ports, h("label", { for: "policy" }, "Policy"), policy, h("label", { for: "buffer" }, "Buffer"), buffer,
+    const rows: (HTMLElement | undefined)[] = [
+      h("label", { for: "port" }, "Port"), ports, h("label", { for: "policy" }, "Policy"), policy, this.refusal("policy"),
+      h("label", { for: "buffer" }, "Buffer"), buffer, this.refusal("buffer"),
     ];
     for (const level of link.levels) {
       const output = h("output", {}, `${level.units} ${link.unit}`);
+      const id = `level-${level.key}`;
       const slider = h("input", {
-        id: `level-${level.key}`, type: "range", min: "1", max: String(link.capacity ?? level.units * 2), value: String(level.units),
+        id, ...this.marked(id), type: "range", min: "1", max: String(link.capacity ?? level.units * 2), value: String(level.units),
         input: (event) => {
           output.textContent = `${event.target.value} ${link.unit}`;
           void app.dragLevel(level.key, Number(event.target.value));
         },
       });
-      rows.push(h("label", { for: `level-${level.key}` }, level.key), h("div", { class: "level" }, slider, output));
+      rows.push(h("label", { for: id }, level.key), h("div", { class: "level" }, slider, output), this.refusal(id));
     }
     rows.push(...this.rule.rows(link));
     return h("section", {}, h("h3", {}, "Port"), h("div", { class: "row" }, ...rows));
@@ -88,21 +141,23 @@ export class Panel {
 
   private settings(): HTMLElement {
     const { app } = this;
-    const key = h("input", { id: "setting", type: "text", placeholder: "tcp.recovery = sack", "aria-label": "Set a key of the scenario" });
+    const key = this.field("setting", "", { placeholder: "tcp.recovery = sack", "aria-label": "Set a key of the scenario" });
     const apply = (event: Event) => {
       event.preventDefault();
       const [name, ...value] = key.value.split("=");
-      if (value.length === 0) return app.say('Write a key and a value, such as "seed = 7" or "tcp.recovery = sack".');
-      return void app.changeKey(name.trim(), value.join("=").trim());
+      if (value.length === 0) return this.refuse("setting", 'Write a key and a value, such as "seed = 7" or "tcp.recovery = sack".');
+      return void this.change("setting", name.trim(), value.join("=").trim());
     };
     const chips = app.set.map(([name, value]) =>
-      h("button", { title: "Take this back", click: () => void app.changeKey(name, "") }, `${name} = ${value}  ×`),
+      h("button", { title: "Take this back", click: () => void this.change("chips", name, "") }, `${name} = ${value}  ×`),
     );
     const pinned = app.beside !== undefined;
     return h("section", {},
       h("h3", {}, "Change anything", h("small", {}, `seed ${app.run.description.seed}`)),
       h("form", { submit: apply }, key, h("button", {}, "Set")),
+      this.refusal("setting"),
       chips.length > 0 && h("div", { class: "chips" }, ...chips),
+      this.refusal("chips"),
       h("p", { class: "note" }, "A change runs the scenario again from the start, with the same seed, and shows the same moment. The previous run stays on the strip, dashed."),
       h("div", { class: "chips" }, h("button", { id: "pin", "aria-pressed": String(pinned), click: () => void app.pin(pinned ? undefined : [...app.set]) },
         pinned ? "Remove the other run" : "Keep this run beside the next"),
@@ -140,7 +195,7 @@ export class Panel {
   private measures(): HTMLElement {
     const { run } = this.app;
     const { outcome } = run;
-    const section = h("section", { id: "measures" }, h("h3", {}, "Measures", h("small", {}, `${run.description.warm_up === 0 ? "0" : span(run.description.warm_up)} to ${span(run.description.duration)}`)));
+    const section = h("section", { id: "measures" }, h("h3", {}, "Measures", h("small", {}, `${span(run.description.warm_up, 6)} to ${span(run.description.duration, 6)}`)));
     if (!outcome) {
       section.append(h("p", { class: "note" }, "The run ahead has not reached the end yet."));
       return section;
@@ -152,14 +207,16 @@ export class Panel {
       const before = other?.summary.find((same) => same.name === one.name)?.value ?? null;
       if (other && before === one.value && body.children.length >= SHOWN) continue;
       const kind = { class: /^[a-z]{6,}$/.test(one.unit) ? "count" : "" };
-      const cells = [h("td", {}, one.name.replaceAll("_", " ")), other && h("td", kind, metric(before, one.unit)), h("td", kind, metric(one.value, one.unit)), other && h("td", {}, change(before, one.value))];
+      const [then, now] = other ? metrics(before, one.value, one.unit) : ["", metric(one.value, one.unit)];
+      const cells = [h("td", {}, one.name.replaceAll("_", " ")), other && h("td", kind, then), h("td", kind, now), other && h("td", {}, change(before, one.value))];
       body.append(h("tr", {}, ...cells));
     }
     const titles = other ? ["", this.app.beside ? "beside" : "before", "now", "change"] : ["", ""];
     section.append(
       h("table", {}, other && h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", {}, title)))), body),
       h("p", { class: "note" }, `${count(outcome.cell_hops)} cell-hops. `, this.parted(run)),
-      h("p", { class: "note" }, "Fingerprint ", h("span", { class: "print" }, outcome.fingerprint), ": that of celltrain run."),
+      h("p", { class: "note" }, "Fingerprint ", h("span", { class: "print" }, outcome.fingerprint), ": the first of the ", h("code", {}, "fingerprints"), ` that this command prints${this.app.scenario.id ? "" : ` of a copy of the scenario, saved as ${COPY}`}:`),
+      h("p", { class: "note" }, h("code", { id: "command" }, commandOf(this.app.scenario, this.app.set))),
     );
     return section;
   }
@@ -175,15 +232,6 @@ export class Panel {
     const first = times.findIndex((_, index) => mine.some((values, column) => values[index] !== theirs[column]?.[index]));
     return first < 0 ? "" : `The runs part at ${span(times[first])}.`;
   }
-}
-
-/** By how much a measure differs, in per cent. */
-function change(before: number | null, now: number | null): string {
-  if (before === null || now === null) return "";
-  if (before === now) return "=";
-  if (before === 0) return "new";
-  const share = (100 * (now - before)) / Math.abs(before);
-  return `${share > 0 ? "+" : "−"}${Math.abs(share) >= 1000 ? "999" : Math.abs(share).toFixed(Math.abs(share) < 10 ? 1 : 0)} %`;
 }
 
 function help(): HTMLElement {

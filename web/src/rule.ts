@@ -23,6 +23,11 @@ export class RuleEditor {
     private readonly render: () => void,
   ) {}
 
+  /** Another scenario is shown: what was written was not meant for it. */
+  forget(): void {
+    [this.draft, this.refused] = [undefined, ""];
+  }
+
   /** The rows of the port's settings. */
   rows(link: LinkInfo): HTMLElement[] {
     if (link.rule === null) return [];
@@ -48,7 +53,7 @@ export class RuleEditor {
   private async run(rule: string): Promise<void> {
     this.draft = rule;
     // A quoted text in JSON is one in TOML too.
-    const message = await this.app.tryKey(KEY, JSON.stringify(rule));
+    const message = await this.app.changeKey(KEY, JSON.stringify(rule));
     // The place in the rule is what helps; the rest of the message names the key.
     this.refused = message === undefined ? "" : (/line \d+, column \d+: .*/s.exec(message)?.[0] ?? message);
     if (message === undefined) this.draft = undefined;

@@ -77,6 +77,9 @@ export const isBack = (vc: number) => (vc & 1) === 1;
 /** The time that a cell takes on a link; that of a packet of 1500 bytes where packets travel. */
 export const slotOf = (link: LinkInfo) => ((link.packets ? 1500 : 53) * 8 * 1e12) / link.rate;
 
+/** What a port's buffer holds, however its size is given. */
+export const heldUnit = (link: LinkInfo) => (link.packets ? "packets" : "cells");
+
 /** How the cells of a row of the view are drawn. */
 export function styleOfRow(scene: Scene, row: number): CellStyle {
   const get = (column: number) => scene.run.view.rows.get(row, column);

@@ -5,7 +5,7 @@ import { byId, h } from "./dom.ts";
 import { type Story, library } from "./library.ts";
 
 export class StoryGuide {
-  private story: Story | undefined;
+  story: Story | undefined;
   private place = 0;
   private played = false;
 
@@ -25,14 +25,15 @@ export class StoryGuide {
     this.render();
   }
 
-  private async enter(place: number): Promise<void> {
+  /** Returns whether the step is shown, which it is not if something else was chosen meanwhile. */
+  private async enter(place: number): Promise<boolean> {
     const { story, app } = this;
     const scenario = library.find((one) => one.id === story?.scenario);
     const step = story?.steps[place];
-    if (!story || !scenario || !step) return;
+    if (!story || !scenario || !step) return false;
     [this.place, this.played] = [place, false];
     byId<HTMLSelectElement>("stories").value = story.id;
-    await app.load(scenario, step.set ?? [], step.at ? app.timeOf(step.at) : 0, step.beside);
+    if (!(await app.load(scenario, step.set ?? [], step.at ? app.timeOf(step.at) : 0, step.beside))) return false;
     if (step.port !== undefined) app.port = app.linkNamed(step.port);
     app.focus = step.focus ? app.run.description.flows.findIndex((flow) => flow.name === step.focus) : -1;
     const { duration } = app.run.description;
@@ -41,6 +42,7 @@ export class StoryGuide {
     if (step.play) app.setSpeed(app.timeOf(step.play.speed));
     app.refresh();
     this.render();
+    return true;
   }
 
   private play(): void {
@@ -66,14 +68,15 @@ export class StoryGuide {
     // Who pressed the last button with the keyboard finds the next one under the same key.
     const focused = this.root.contains(document.activeElement);
     const go = (place: number) => () => this.enter(place).catch((error: Error) => this.app.say(error.message));
+    const again = () => void go(this.place)().then((entered) => entered && this.play());
     this.root.replaceChildren(
       h("p", { class: "kicker" }, `Story, ${this.place + 1} of ${story.steps.length}`),
       h("h2", {}, story.title),
       h("p", { class: "text" }, ...emphasised(text)),
       h("div", { class: "buttons" },
-        step.play && h("button", { class: playFirst ? "primary" : "", click: () => (this.played ? go(this.place)().then(() => this.play()) : this.play()) }, this.played ? "Again" : step.play.label),
+        step.play && h("button", { class: playFirst ? "primary" : "", click: () => (this.played ? again() : this.play()) }, this.played ? "Again" : step.play.label),
         !last && h("button", { class: playFirst ? "" : "primary", click: go(this.place + 1) }, "Next"),
-        last && h("button", { class: playFirst ? "" : "primary", click: () => this.leave() }, "Try it yourself"),
+        last && h("button", { class: playFirst ? "" : "primary", click: () => this.app.leaveStory() }, "Try it yourself"),
         this.place > 0 && h("button", { class: "quiet", click: go(this.place - 1) }, "Back"),
         this.dots(story.steps.length),
       ),

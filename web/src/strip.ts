@@ -2,9 +2,9 @@
 
 import { SMALL, Surface } from "./canvas.ts";
 import { h } from "./dom.ts";
-import { bytes, rate, span, tick } from "./format.ts";
+import { bytes, count, rate, span, tick } from "./format.ts";
 import type { Run } from "./run.ts";
-import type { Scene } from "./scene.ts";
+import { type Scene, heldUnit } from "./scene.ts";
 import { colourOf, type Theme } from "./theme.ts";
 import { MS, S } from "./types.ts";
 
@@ -134,7 +134,9 @@ export class Strip {
     const most = Math.max(10, ...curves.map((curve) => this.largest(scene.run, curve.values)));
     return {
       title: "Queue", curves, marks, top: link.capacity !== null && link.unit !== "bytes" && link.capacity < 4 * most ? link.capacity : most,
-      unit: (value) => `${Math.round(value)}`, levels: link.levels.map((level) => level.units),
+      unit: (value) => `${count(value)} ${heldUnit(link)}`,
+      // The curve counts cells or packets: thresholds in bytes have no place beside it.
+      levels: link.unit === "bytes" ? [] : link.levels.map((level) => level.units),
     };
   }
 
