@@ -8,6 +8,7 @@ from celltrain.statistics import Estimate
 
 __all__ = [
     "counted",
+    "first_of",
     "interval",
     "json_text",
     "number",
@@ -71,6 +72,11 @@ def interval(found: Estimate, unit: str, like: float | None = None) -> str:
 def counted(count: int, noun: str) -> str:
     """A number of things: 1 replication, 12 replications."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def first_of(shown: int, count: int, noun: str) -> str:
+    """Which of some things are shown: "every flow", "the first 60 of 100 flows"."""
+    return f"every {noun}" if shown == count else f"the first {shown:,} of {counted(count, noun)}"
 
 
 def percent(part: float | None, *, signed: bool = False) -> str:

@@ -15,7 +15,7 @@ from celltrain import plots
 from celltrain.folder import claim
 from celltrain.plots.style import COLOURS, colour_of
 from celltrain.statistics import Estimate
-from celltrain.traces import Trace, busiest, common_scale, decimate, total
+from celltrain.traces import MOST_WINDOWS, Trace, Windows, busiest, common_scale, decimate, total
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +38,8 @@ def figures() -> "dict[str, Figure]":
     some = [Estimate(1.0, None, 0.2, 5), None, Estimate(3.0, None, None, 1)]
     series = [plots.PointSeries("published", some, hollow=True), plots.PointSeries("reno", some)]
     panel = plots.PointPanel("Table 1", ["95 %", "90 %", "80 %"], series, "threshold", "total (packets)")
-    window = plots.WindowPanel("EPD", [trace("1"), trace("2", 1.0)], {"1": "group 1", "2": "group 2"})
+    connections = Windows.of([trace("1"), trace("2", 1.0)])
+    window = plots.WindowPanel("EPD", connections, {"1": "group 1", "2": "group 2"})
     return {
         "windows": plots.windows([window, window]),
         "occupancy": plots.occupancy([trace("switch1 > switch2"), trace("switch2 > dest1")], capacity=5e4),
@@ -90,6 +91,15 @@ def test_windows_show_every_connection_and_the_sum() -> None:
     assert len(above.lines) == 2
     assert above.lines[0].get_color() != above.lines[1].get_color()
     assert below.get_ylabel() == "sum (kB)"
+
+
+def test_windows_of_many_connections_say_which_are_shown_and_sum_over_all() -> None:
+    every = [trace(str(n)) for n in range(MOST_WINDOWS + 10)]
+    above, below = plots.windows([plots.WindowPanel("EPD", Windows.of(every), {})]).axes
+    assert len(above.lines) == MOST_WINDOWS
+    assert above.get_title(loc="left") == "EPD: the first 40 of 50 connections"
+    assert below.get_ylabel() == "sum of 50 (kB)"
+    assert below.dataLim.y1 == pytest.approx(50 * every[0].value.max() / 1e3)
 
 
 def test_points_without_a_value_are_left_out() -> None:

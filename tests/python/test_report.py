@@ -219,6 +219,29 @@ def test_a_number_that_ends_the_name_of_a_group_belongs_to_it() -> None:
     assert list(flow_groups(numbers).values()) == ["group 1", "group 1", "group 2", "group 2"]
 
 
+def test_what_is_left_out_of_many_flows_is_said(scenario: ct.Scenario) -> None:
+    """Sums are over every flow, and each caption and heading says which flows are shown."""
+    short = {"topology.sources": 70, "duration": "60 ms", "warm-up": "10 ms", "vc.mcr": "100 kbit/s"}
+    result = ct.run(scenario.with_(short), replications=1, trace=True)
+    html = run_report(result)
+    assert "Goodput of the first 60 of 70 flows" in html
+    assert "One strip for each of the first 40 of 70 connections" in html
+    assert "below, the sum of all 70." in html
+    assert "Table of the first 60 of 70 flows" in html
+    assert "Shares of the time, the first 60 of 70 TCP flows" in html
+    assert "of the first 60 of 70 VCs with an MCR" in html
+    charts = [
+        json.loads(found) for found in re.findall(r'<script type="application/json">(.*?)</script>', html)
+    ]
+    (windows,) = (chart for chart in charts if chart["label"].startswith("Congestion windows"))
+    every = result.traces("cwnd")
+    assert len(every) == 70
+    assert windows["strips"][-1]["name"] == "sum of 70"
+    assert windows["strips"][-1]["max"] == max(
+        sum(trace.value[n] for trace in every) for n in range(len(every[0].t))
+    )
+
+
 def test_one_of_a_kind_is_in_the_singular(scenario: ct.Scenario) -> None:
     one = scenario.with_({"topology.sources": 1})
     result = ct.run(one, replications=1, trace=True)

@@ -14,6 +14,7 @@ from celltrain.plots.reproduction import draw_reproduction, table_points, window
 from celltrain.plots.series import SeriesPanel, WindowPanel, occupancy, over_time, windows
 from celltrain.plots.style import colour_of, keeps_pictures, save
 from celltrain.results import Result
+from celltrain.text import first_of
 from celltrain.traces import busiest, delivered_of, flow_groups, windows_of
 
 if TYPE_CHECKING:
@@ -46,15 +47,15 @@ def draw_run(result: Result, folder: Folder) -> None:
     That is what every connection had delivered, its window, and the occupancies of the busiest ports.
     """
     every_window, every_port = windows_of(result), result.traces("occupancy")
-    traced = bool(every_window or every_port)  # the manifest does not say so
+    traced = every_window is not None or bool(every_port)  # the manifest does not say so
     if keeps_pictures(folder, {**result.manifest, "traced": traced}):
         return
     figures: dict[str, Figure] = {"flows": flow_bars(result)}
-    received = delivered_of(result)
+    title = result.manifest["name"]
+    received, which = delivered_of(result)
     if received:
-        figures["delivered"] = over_time([SeriesPanel(result.manifest["name"], received, "delivered")])
-    if every_window:
-        title = result.manifest["name"]
+        figures["delivered"] = over_time([SeriesPanel(f"{title}: {which}", received, "delivered")])
+    if every_window is not None:
         figures["windows"] = windows([WindowPanel(title, every_window, flow_groups(result.flows))])
     ports = busiest(every_port)
     if ports:
@@ -64,14 +65,19 @@ def draw_run(result: Result, folder: Folder) -> None:
 
 
 def flow_bars(result: Result) -> "Figure":
-    """The goodput of every flow with its interval, coloured by group."""
+    """The goodput of flows with their intervals, coloured by group."""
     by_flow = result.by_flow()
     heights = [statistics.estimate([value / 1e6 for value in part["goodput"]]) for part in by_flow]
     names = [str(part["flow"][0]) for part in by_flow]
     groups = [str(part["group"][0]) for part in by_flow]
     colours = colour_of(groups)
+    which = first_of(len(names), result.flows["flow"].n_unique(), "flow")
     return bars(
-        names, heights, [colours[group] for group in groups], "flow, coloured by group", "goodput (Mbit/s)"
+        names,
+        heights,
+        [colours[group] for group in groups],
+        f"{which}, coloured by group",
+        "goodput (Mbit/s)",
     )
 
 

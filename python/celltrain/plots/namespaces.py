@@ -287,13 +287,13 @@ def _queue_panel(
 
 def _windows(results: Mapping[str, Result], replication: int) -> "Figure":
     from celltrain.plots.series import WindowPanel, windows
-    from celltrain.traces import MOST_WINDOWS, flow_groups
+    from celltrain.traces import flow_groups, windows_of
 
     _check_replication(results.values(), replication)
     columns = []
     for name, result in results.items():
-        every = result.traces("cwnd", replication=replication)[:MOST_WINDOWS]
-        if not every:
+        every = windows_of(result, replication)
+        if every is None:
             raise InputError(
                 f"{name} has no windows: only traced runs of TCP have them (--trace, trace=True)"
             )

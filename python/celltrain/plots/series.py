@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from celltrain.plots.style import colour_of, panels, styled
 from celltrain.text import with_unit
-from celltrain.traces import Trace, common_scale, decimate, total
+from celltrain.traces import Trace, Windows, common_scale, decimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ class WindowPanel:
     """The congestion windows of one run, to stand in a column of their own."""
 
     title: str
-    windows: Sequence[Trace]
+    windows: Windows
     groups: Mapping[str, str]
     """The group of every connection, which gives it its colour."""
 
@@ -62,13 +62,13 @@ def over_time(every: Sequence[SeriesPanel]) -> "Figure":
 
 
 def windows(columns: Sequence[WindowPanel]) -> "Figure":
-    """The windows of every connection, one strip each over the same time, and their sum below.
+    """The windows of connections, one strip each over the same time, and the sum of all below.
 
     Windows that move together show as edges that line up over the strips and as deep teeth of the sum. All
     strips of all columns share one scale; the sum is in kB.
     """
-    strips = max(len(column.windows) for column in columns)
-    top = common_scale([trace for column in columns for trace in column.windows])
+    strips = max(len(column.windows.shown) for column in columns)
+    top = common_scale([trace for column in columns for trace in column.windows.shown])
     with styled():
         size = (5.5 * len(columns), max(0.36 * strips, 1.4) + 2.0)
         # One pair of axes per column: one per strip would be drawn ten times as slowly.
@@ -77,12 +77,13 @@ def windows(columns: Sequence[WindowPanel]) -> "Figure":
         )
         for above, below, column in zip(*axes, columns, strict=True):
             _strips(above, column, top)
-            together = decimate(total(column.windows), POINTS)
+            together = decimate(column.windows.together, POINTS)
             below.fill_between(together.t, together.value / 1e3, color="#bbbbbb", linewidth=0)
             below.set_ylim(bottom=0)
             below.margins(x=0)
             below.set_xlabel("time (s)")
-        axes[1][0].set_ylabel("sum (kB)")
+            if column is columns[0] or column.windows.part:
+                below.set_ylabel(f"{column.windows.sum_name} (kB)")
     return figure
 
 
@@ -106,17 +107,18 @@ def occupancy(ports: Sequence[Trace], capacity: float | None = None) -> "Figure"
 
 def _strips(axis: "Axes", column: WindowPanel, top: float) -> None:
     """Every window on a base line of its own, the first on top, each strip one unit high."""
-    names = [column.groups.get(trace.entity, "") for trace in column.windows]
+    shown = column.windows.shown
+    names = [column.groups.get(trace.entity, "") for trace in shown]
     colours = colour_of(names)
-    bases = range(len(column.windows) - 1, -1, -1)
-    for base, trace, group in zip(bases, column.windows, names, strict=True):
+    bases = range(len(shown) - 1, -1, -1)
+    for base, trace, group in zip(bases, shown, names, strict=True):
         drawn = decimate(trace, POINTS)
         heights = base + 0.92 * drawn.value / top
         axis.fill_between(drawn.t, base, heights, color=colours[group], alpha=0.35, linewidth=0)
         axis.plot(drawn.t, heights, color=colours[group], linewidth=0.6)
-    axis.set_yticks(list(bases), [trace.entity for trace in column.windows], va="bottom", fontsize="small")
+    axis.set_yticks(list(bases), [trace.entity for trace in shown], va="bottom", fontsize="small")
     axis.tick_params(axis="both", length=0)
     axis.tick_params(axis="x", labelbottom=False)
-    axis.set_ylim(0, len(column.windows))
+    axis.set_ylim(0, len(shown))
     axis.margins(x=0)
-    axis.set_title(column.title)
+    axis.set_title(": ".join(filter(None, (column.title, column.windows.part))))

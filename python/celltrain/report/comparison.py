@@ -152,7 +152,7 @@ def _tables(page: Page, found: Comparison) -> None:
 def _windows(page: Page, found: Comparison, order: Sequence[str]) -> None:
     every = {name: windows_of(found.results[name]) for name in order}
     # A variant without TCP has none.
-    traced = {name: windows for name, windows in every.items() if windows}
+    traced = {name: windows for name, windows in every.items() if windows is not None}
     if not traced:
         return
     page.section("Windows over time")

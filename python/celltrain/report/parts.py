@@ -10,7 +10,7 @@ from celltrain import lab_link, text
 from celltrain.bounds import UNBOUNDED, Bounds
 from celltrain.report.page import Page
 from celltrain.statistics import Estimate
-from celltrain.traces import Trace, common_scale, decimate, total
+from celltrain.traces import Trace, Windows, common_scale, decimate
 
 __all__ = [
     "how_sure",
@@ -30,18 +30,21 @@ FEW = 8
 """Series of a chart that can have high strips."""
 
 
-def windows_chart(windows: Sequence[Trace], groups: Mapping[str, str], label: str) -> dict[str, Any]:
-    """The congestion windows of every connection as strips over the same time, and their sum."""
-    top = common_scale(windows)
-    strips = [_strip(trace, trace.entity, groups.get(trace.entity, ""), top, 26) for trace in windows]
-    together = total(windows)
-    strips.append(_strip(together, "sum", "", float(together.value.max(initial=1)), 90))
-    return _strips(strips, windows, label)
+def windows_chart(windows: Windows, groups: Mapping[str, str], label: str) -> dict[str, Any]:
+    """The congestion windows of connections as strips over the same time, and the sum of all."""
+    top = common_scale(windows.shown)
+    strips = [_strip(trace, trace.entity, groups.get(trace.entity, ""), top, 26) for trace in windows.shown]
+    together = windows.together
+    strips.append(_strip(together, windows.sum_name, "", float(together.value.max(initial=1)), 90))
+    return _strips(strips, windows.shown, label)
 
 
-def windows_caption(windows: Sequence[Trace]) -> str:
+def windows_caption(windows: Windows) -> str:
     """What a chart of windows shows."""
-    height = text.number(common_scale(windows) / 1e3, 3)
+    height = text.number(common_scale(windows.shown) / 1e3, 3)
+    if windows.part:
+        below = f"below, the sum of all {windows.count:,}"
+        return f"One strip for each of {windows.part}, {height} kB high; {below}."
     return f"One strip per connection, {height} kB high; below, their sum."
 
 

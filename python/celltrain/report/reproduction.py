@@ -14,7 +14,7 @@ from celltrain.papers.reproduction import JudgedClaim, MeasuredRow, Reproduction
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
 from celltrain.statistics import Estimate, mean
-from celltrain.traces import MOST_WINDOWS, flow_groups
+from celltrain.traces import Windows, flow_groups
 from celltrain.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def _figure(page: Page, figure: "CellRun", label: str) -> None:
         every = view.traces(record)
         page.chart(parts.series_chart(every, label), parts.series_caption(every, view.title))
         return
-    windows = record.traces("cwnd")[:MOST_WINDOWS]
+    windows = Windows.of(record.traces("cwnd"))
     index = record.metric("synchronisation_index")
     chart = parts.windows_chart(windows, flow_groups(record.flows), label)
     page.chart(chart, f"{parts.windows_caption(windows)} Synchronisation index {index:.3f}.")

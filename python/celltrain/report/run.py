@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
 from celltrain.advice import advice
@@ -12,6 +13,9 @@ from celltrain.report.page import Page
 from celltrain.report.percentiles import add_percentiles
 from celltrain.results import Result
 from celltrain.traces import busiest, flow_groups, windows_of
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["run_report"]
 
@@ -46,8 +50,7 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
         )
         page.text("`celltrain measures NAME` defines a measure.", "note")
     page.section("Flows")
-    with page.folded(f"Table of {text.counted(result.flows['flow'].n_unique(), 'flow')}"):
-        _flows(page, result)
+    _flows(page, result)
     _limits(page, result)
     _guarantees(page, result)
     parts.how_sure(page, m)
@@ -82,8 +85,9 @@ def _answers(result: Result, units: Mapping[str, str]) -> list[str]:
 
 
 def _goodput(page: Page, result: Result) -> None:
-    """The goodput of every flow: the lead picture."""
+    """The goodput of flows: the lead picture."""
     by_flow = result.by_flow()
+    which = text.first_of(len(by_flow), result.flows["flow"].n_unique(), "flow")
     names = [str(part["flow"][0]) for part in by_flow]
     goodput = [statistics.estimate([value / 1e6 for value in part["goodput"]]) for part in by_flow]
     chart = parts.points_chart(
@@ -94,11 +98,11 @@ def _goodput(page: Page, result: Result) -> None:
         unit="Mbit/s",
         bounds=(0.0, math.inf),
     )
-    page.chart(chart, "Goodput of every flow with its 95 % interval.")
+    page.chart(chart, f"Goodput of {which}, with 95 % intervals.")
 
 
 def _flows(page: Page, result: Result) -> None:
-    by_flow = result.by_flow()
+    by_flow, count = result.by_flow(), result.flows["flow"].n_unique()
     names = [str(part["flow"][0]) for part in by_flow]
     columns = ("round_trip", "frames_delivered", "segments_retransmitted", "timeouts", "fast_retransmits")
     known = [column for column in columns if column in result.flows.columns]
@@ -110,25 +114,26 @@ def _flows(page: Page, result: Result) -> None:
             for column, mean in zip(known, means, strict=True)
         )
         rows.append((name, str(part["group"][0]), *shown))
-    page.table(("flow", "group", *(column.replace("_", " ") for column in known)), rows, text_columns=2)
-    page.text(
-        f"Means over the replications, counted after the warm-up, of {len(by_flow)} of "
-        f"{text.counted(result.flows['flow'].n_unique(), 'flow')}; flows.parquet has all by replication.",
-        "note",
-    )
+    with page.folded(f"Table of {text.first_of(len(rows), count, 'flow')}"):
+        page.table(("flow", "group", *(column.replace("_", " ") for column in known)), rows, text_columns=2)
+        page.text(
+            "Means over the replications, counted after the warm-up; flows.parquet has every flow by "
+            "replication.",
+            "note",
+        )
 
 
 def _limits(page: Page, result: Result) -> None:
     """What kept each TCP flow from sending more, as shares of the time."""
     limits = [column for column in result.flows.columns if column.startswith(LIMIT)]
-    flows = [part for part in result.by_flow() if limits and math.isfinite(part[limits[0]][0])]
+    flows, count = _flows_with(result, limits[0]) if limits else ([], 0)
     if not flows:
         return
     page.heading("What limited the flows")
     rows = [
         (str(part["flow"][0]), *(_mean(part[column].to_list(), "") for column in limits)) for part in flows
     ]
-    with page.folded(f"Shares of the time, {text.counted(len(rows), 'flow')}"):
+    with page.folded(f"Shares of the time, {text.first_of(len(rows), count, 'TCP flow')}"):
         page.table(("flow", *(column.removeprefix(LIMIT).replace("_", " ") for column in limits)), rows)
         page.text("Shares of the measured time, means over the replications.", "note")
 
@@ -137,7 +142,7 @@ def _guarantees(page: Page, result: Result) -> None:
     """What VCs with a minimum cell rate got beyond it, against their fair parts, if there are such VCs."""
     if not GUARANTEES.keys() <= set(result.flows.columns):
         return  # an older version wrote these results
-    guaranteed = [part for part in result.by_flow() if math.isfinite(part["mcr"][0])]
+    guaranteed, count = _flows_with(result, "mcr")
     if not guaranteed:
         return
     page.section("Beyond the guarantees")
@@ -147,11 +152,20 @@ def _guarantees(page: Page, result: Result) -> None:
     ]
     page.table(("flow", "MCR", "excess", "of its equal part", "of its part by MCR"), rows)
     page.text(
-        "Means over the replications. The excess of a VC is the rate of its cells in frames that arrived "
-        "whole, less its MCR. Of the whole excess a VC's fair part is an equal one, or one in proportion to "
-        "its MCR: 1 is what is fair. A VC that asks for no more than its guarantee takes no part (-).",
+        f"Means over the replications, of {text.first_of(len(rows), count, 'VC')} with an MCR. The excess "
+        "of a VC is the rate of its cells in frames that arrived whole, less its MCR. Of the whole excess a "
+        "VC's fair part is an equal one, or one in proportion to its MCR: 1 is what is fair. A VC that asks "
+        "for no more than its guarantee takes no part (-).",
         "note",
     )
+
+
+def _flows_with(result: Result, column: str) -> "tuple[list[pl.DataFrame], int]":
+    """The rows of the first flows that have a value in a column, and how many such flows there are."""
+    import polars as pl
+
+    having = result.flows.filter(pl.col(column).is_finite())["flow"].unique(maintain_order=True)
+    return result.by_flow(only=having.to_list()), len(having)
 
 
 def _mean(values: list[float], unit: str) -> str:
