@@ -1,5 +1,6 @@
 """One scenario in several variants: which one, here, and what does it cost?"""
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -220,8 +221,9 @@ class Comparison:
         return known[len(known) // 2] if known else None
 
     def size(self, measure: Measure) -> float:
-        """The largest mean of a measure, by which its unit is scaled everywhere."""
-        return max(abs(statistics.mean(sample)) for sample in self._samples[measure.name].values())
+        """The largest mean of a measure, by which its unit is scaled everywhere; 0 where none is defined."""
+        means = (abs(statistics.mean(sample)) for sample in self._samples[measure.name].values())
+        return max((mean for mean in means if math.isfinite(mean)), default=0.0)
 
     def mean_lines(self) -> list[tuple[str, ...]]:
         """A line for each variant, for people: its name and the mean of every measure with its interval."""

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from celltrain.statistics import Estimate
 
@@ -11,6 +11,7 @@ __all__ = [
     "first_of",
     "interval",
     "json_text",
+    "listed",
     "number",
     "percent",
     "printed",
@@ -34,6 +35,8 @@ def number(value: float | None, digits: int = 4) -> str:
     """A number with so many significant digits, larger ones whole: "0.8370", "58,453"; "-" for None."""
     if value is None:
         return "-"
+    if math.isnan(value):
+        return "undefined"
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
     return _fixed(value, digits - 1 - math.floor(math.log10(abs(value))))
@@ -46,8 +49,8 @@ def printed(value: float | None) -> str:
 
 def quantity(value: float | None, unit: str, digits: int = 4) -> str:
     """A number with its unit, scaled where the unit takes prefixes: "149.8 Mbit/s", "2.060 ms"."""
-    if value is None:
-        return "-"
+    if value is None or math.isnan(value):
+        return number(value)
     factor, scaled = scale(value, unit)
     return _with_unit(number(value / factor, digits), scaled)
 
@@ -55,9 +58,14 @@ def quantity(value: float | None, unit: str, digits: int = 4) -> str:
 def interval(found: Estimate, unit: str, like: float | None = None) -> str:
     """A mean with half of the width of its interval, to the same decimal: "149.8 ± 0.3 Mbit/s".
 
+    An undefined mean says in how many replications the measure has no value.
+
     `like` is a value whose prefix of the unit is taken, so that the entries of a column have one unit.
     """
     spread = found.half_width
+    if math.isnan(found.mean):
+        some = 0 < found.undefined < found.n
+        return f"undefined in {found.undefined} of {found.n} runs" if some else "undefined"
     factor, scaled = scale(max(abs(found.mean), spread or 0.0) if like is None else like, unit)
     mean = found.mean / factor
     if spread is None or not math.isfinite(spread) or not math.isfinite(mean):
@@ -79,9 +87,15 @@ def first_of(shown: int, count: int, noun: str) -> str:
     return f"every {noun}" if shown == count else f"the first {shown:,} of {counted(count, noun)}"
 
 
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence: "epd", "epd and ppd", "epd, ppd and espd"."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def percent(part: float | None, *, signed: bool = False) -> str:
     """A part as a percentage with one decimal."""
-    return "-" if part is None else f"{100 * part:{'+' if signed else ''}.1f} %"
+    return "-" if part is None or math.isnan(part) else f"{100 * part:{'+' if signed else ''}.1f} %"
 
 
 def with_unit(name: str, unit: str) -> str:

@@ -117,8 +117,23 @@ def test_the_report_holds_every_mean(sweep: ct.Sweep) -> None:
 def test_what_has_no_value_has_no_mark(scenario: ct.Scenario) -> None:
     silent = scenario.with_(duration="1 ns", warm_up="0 s")
     sweep = ct.sweep(silent, grid={"switch.buffer": ["100 cells", "200 cells"]}, replications=2)
-    efficiency = next(chart for chart in charts(sweep_report(sweep)) if chart["ylabel"] == "efficiency")
+    page = sweep_report(sweep)
+    efficiency = next(chart for chart in charts(page) if chart["ylabel"] == "efficiency")
     assert efficiency["series"][0]["points"] == [None, None]
+    assert "with 95 % intervals. No mark: undefined in a replication." in page
+
+
+def test_points_with_equal_means_tie(scenario: ct.Scenario) -> None:
+    """Two capacities that nothing reaches have the same runs, and neither is the best."""
+    ample = ["20 cells", "50000 cells", "60000 cells"]
+    page = sweep_report(ct.sweep(scenario, grid={"switch.buffer": ample}, replications=2))
+    (best,) = re.findall(r">(Best mean[^<]*)<", page)
+    assert best.endswith(" at switch.buffer = 50000 cells; 1 other point ties with it.")
+    (worst,) = re.findall(r">(Worst mean[^<]*)<", page)
+    assert worst.endswith(" at switch.buffer = 20 cells.")
+    page = sweep_report(ct.sweep(scenario, grid={"switch.buffer": ample[1:]}, replications=2))
+    assert "Best mean" not in page
+    assert re.search(r">Goodput is [^<]* at every point\.<", page)
 
 
 def test_the_report_of_a_wide_sweep_has_coloured_tables(scenario: ct.Scenario) -> None:

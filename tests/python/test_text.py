@@ -6,7 +6,7 @@ import math
 import pytest
 
 from celltrain import text
-from celltrain.statistics import Estimate
+from celltrain.statistics import Estimate, estimate
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from celltrain.statistics import Estimate
         (123.456, "123.5"),
         (None, "-"),
         (1.5e-15, "1.50e-15"),
-        (math.nan, "nan"),
+        (math.nan, "undefined"),
     ],
 )
 def test_number(value: float | None, shown: str) -> None:
@@ -63,6 +63,13 @@ def test_mean_and_interval_end_at_the_same_decimal(
     mean: float, half_width: float | None, unit: str, shown: str
 ) -> None:
     assert text.interval(Estimate(mean, None, half_width, 5), unit) == shown
+
+
+def test_an_undefined_mean_says_in_how_many_replications_there_is_no_value() -> None:
+    assert text.interval(estimate([1.0, math.nan, 2.0]), "s") == "undefined in 1 of 3 runs"
+    assert text.interval(estimate([math.nan, math.nan]), "s", 5.0) == "undefined"
+    assert text.quantity(math.nan, "bit/s") == "undefined"
+    assert text.percent(math.nan) == "-"
 
 
 def test_published_numbers_keep_their_digits() -> None:

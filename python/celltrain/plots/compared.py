@@ -1,11 +1,13 @@
 """A comparison as one picture: a row for each variant, a column for each measure, the best first."""
 
+import math
 from collections.abc import Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING
 
 from celltrain import text
 from celltrain.bounds import bounds, reach
+from celltrain.leaders import best_first
 from celltrain.plots.style import COLOURS, panels, styled
 
 if TYPE_CHECKING:
@@ -32,10 +34,7 @@ TITLE = 24
 
 def order_by(found: "Comparison", measure: "Measure") -> list[str]:
     """The variants, the best by a measure first."""
-    sign = -1 if measure.more_is_better else 1
-    return sorted(
-        found.variants, key=lambda name: (sign * found.results[name].estimate(measure.name).mean, name)
-    )
+    return best_first(measure, {name: found.estimate(name, measure).mean for name in found.variants})
 
 
 def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = None) -> "Figure":
@@ -68,6 +67,11 @@ def _column(axis: "Axes", found: "Comparison", measure: "Measure", order: Sequen
     best = {leader.best, *leader.tied}
     for row, name in enumerate(order):
         estimate = found.results[name].estimate(measure.name)
+        if not math.isfinite(estimate.mean):
+            axis.annotate(
+                "undefined", (0.5, row), xycoords=("axes fraction", "data"), ha="center", va="center"
+            )
+            continue
         below, above = reach(estimate, bounds(measure))
         axis.errorbar(
             [estimate.mean / factor],

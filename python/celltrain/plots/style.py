@@ -1,14 +1,16 @@
 """One look for every picture, and files that have the same bytes whenever the data are the same."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from importlib.metadata import version
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain.folder import Folder
 from celltrain.revision import source_digest
+from celltrain.statistics import Estimate
 from celltrain.text import json_text
 from celltrain.whole import write_whole
 
@@ -25,6 +27,7 @@ __all__ = [
     "keeps_pictures",
     "save",
     "save_as",
+    "say_gaps",
     "styled",
     "write",
 ]
@@ -121,6 +124,12 @@ def colour_of(names: Sequence[str]) -> dict[str, str]:
     """A colour for each distinct name, in order of appearance."""
     distinct = list(dict.fromkeys(names))
     return {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(distinct)}
+
+
+def say_gaps(figure: "Figure", found: Iterable[Estimate]) -> None:
+    """Says below a figure why a mark is missing, if a mean is undefined."""
+    if any(not isfinite(one.mean) for one in found):
+        figure.supxlabel("no mark: undefined in a replication", fontsize="small")
 
 
 def panels(

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from celltrain import text
 from celltrain.bounds import Bounds, bounds, reach
 from celltrain.folder import Folder
-from celltrain.plots.style import COLOURS, MARKERS, keeps_pictures, panels, save, styled
+from celltrain.plots.style import COLOURS, MARKERS, keeps_pictures, panels, save, say_gaps, styled
 from celltrain.registry import Measure
-from celltrain.statistics import Estimate
+from celltrain.statistics import Estimate, largest
 from celltrain.sweeps import Sweep
-from celltrain.sweeps.view import View, largest, measures
+from celltrain.sweeps.view import View, measures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,6 +60,7 @@ def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
             axis.set_xlabel(view.along.name if scale is None else text.with_unit(view.along.name, scale[1]))
             axis.set_ylabel(label)
         _legend(figure, axes[0], view)
+        say_gaps(figure, found)
     return figure
 
 
@@ -83,6 +84,7 @@ def heat_map(sweep: Sweep, measure: Measure, view: View) -> "Figure":
             axis.set_ylabel(view.lines.name if view.lines else "")
         if image is not None:
             figure.colorbar(image, ax=axes[: len(view.facets)], label=label)
+        say_gaps(figure, found)
     return figure
 
 
@@ -107,6 +109,7 @@ def trade_off(sweep: Sweep, view: View) -> "Figure":
             axis.set_xlabel(xlabel)
             axis.set_ylabel(ylabel)
         _legend(figure, axes[0], view)
+        say_gaps(figure, [*across, *up])
     return figure
 
 

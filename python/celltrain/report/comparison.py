@@ -97,7 +97,8 @@ def _chart(page: Page, found: Comparison, measure: Measure) -> None:
     page.chart(
         chart,
         f"{measure.title.capitalize()} with its 95 % interval, the best variant first; {better} is better. "
-        "Full marks: the best variant, and those that these replications cannot tell from it.",
+        "Full marks: the best variant, and those that these replications cannot tell from it."
+        f"{parts.gaps(estimates)}",
     )
 
 
@@ -126,7 +127,8 @@ def _differences(page: Page, found: Comparison) -> None:
             full=[name for name in names if found.differs(name, measure)],
         )
         with page.folded(measure.title.capitalize(), is_open=measure is found.measures[0]):
-            page.chart(chart, f"{measure.title.capitalize()} less that of {found.baseline}, the best first.")
+            less = f"{measure.title.capitalize()} less that of {found.baseline}, the best first."
+            page.chart(chart, less + parts.gaps(differences))
 
 
 def _sorted_differences(found: Comparison, measure: Measure) -> tuple[list[str], list[Estimate]]:

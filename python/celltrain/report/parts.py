@@ -13,6 +13,7 @@ from celltrain.statistics import Estimate
 from celltrain.traces import Trace, Windows, common_scale, decimate
 
 __all__ = [
+    "gaps",
     "how_sure",
     "notes",
     "occupancy_chart",
@@ -123,6 +124,12 @@ def points_chart(
 def _point(found: Estimate | None) -> list[float | None] | None:
     """A ratio of which nothing happened (no cells, no loss ratio) has no mark in a chart."""
     return None if found is None or not isfinite(found.mean) else [found.mean, found.half_width]
+
+
+def gaps(found: Iterable[Estimate | None]) -> str:
+    """What the caption of a chart adds where a mean is undefined."""
+    undefined = any(one is not None and not isfinite(one.mean) for one in found)
+    return " No mark: undefined in a replication." if undefined else ""
 
 
 def notes(page: Page, lines: Iterable[str]) -> None:

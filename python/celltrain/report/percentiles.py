@@ -8,7 +8,7 @@ from celltrain.registry import measure
 from celltrain.report import parts
 from celltrain.report.page import Page
 from celltrain.results import Result
-from celltrain.statistics import Estimate
+from celltrain.statistics import Estimate, largest
 
 __all__ = ["add_percentiles"]
 
@@ -72,9 +72,7 @@ def _chart(
     order: Sequence[str],
 ) -> None:
     found = {metric: [results[name].estimate(metric) for name in order] for _, metric in family}
-    size = max(
-        (abs(one.mean) for some in found.values() for one in some if one.mean == one.mean), default=0.0
-    )
+    size = largest(one for some in found.values() for one in some)
     factor, unit = text.scale(size, measure(family[0][1]).unit)
     series: list[tuple[str, Sequence[Estimate | None], bool]] = [
         (name, [one.scaled(1 / factor) for one in found[metric]], False) for name, metric in family
@@ -88,4 +86,5 @@ def _chart(
         form="rows",
         bounds=bounds(measure(family[0][1])),
     )
-    page.chart(chart, f"{title}: {', '.join(name for name, _ in family)}, with 95 % intervals.")
+    gaps = parts.gaps(one for some in found.values() for one in some)
+    page.chart(chart, f"{title}: {', '.join(name for name, _ in family)}, with 95 % intervals.{gaps}")

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
@@ -12,6 +13,7 @@ from celltrain.report.distributions import add_distributions
 from celltrain.report.page import Page
 from celltrain.report.percentiles import add_percentiles
 from celltrain.results import Result
+from celltrain.statistics import Estimate
 from celltrain.traces import busiest, flow_groups, windows_of
 
 if TYPE_CHECKING:
@@ -72,16 +74,20 @@ def _answers(result: Result, units: Mapping[str, str]) -> list[str]:
     first = ", ".join([delivered, *parts_]) + "."
     lines = [first]
     if "fct_p50" in units:
-        lines.append(
-            f"Half of the short flows take {said('fct_p50')} or less, and one in a hundred more than "
-            f"{said('fct_p99')}."
-        )
+        lines.append(_completion(result.estimate("fct_p50"), result.estimate("fct_p99")))
     where = result.manifest.get("bottleneck")
     if not where or "utilisation" not in units:
         return lines
     waiting = "cells" if units.get("occupancy_mean", "cells") == "cells" else "packets"
     delay = f", and {waiting} spend {said('delay_mean')} there" if "delay_mean" in units else ""
     return [*lines, f"The bottleneck, {where}, is busy for {said('utilisation')} of the time{delay}."]
+
+
+def _completion(median: Estimate, longest: Estimate) -> str:
+    """How long short flows take, by the median and the 99th percentile."""
+    if not math.isfinite(median.mean):
+        return f"The completion time of short flows is {median}."
+    return f"Half of the short flows take {median} or less, and one in a hundred more than {longest}."
 
 
 def _goodput(page: Page, result: Result) -> None:
@@ -98,7 +104,7 @@ def _goodput(page: Page, result: Result) -> None:
         unit="Mbit/s",
         bounds=(0.0, math.inf),
     )
-    page.chart(chart, f"Goodput of {which}, with 95 % intervals.")
+    page.chart(chart, f"Goodput of {which}, with 95 % intervals.{parts.gaps(goodput)}")
 
 
 def _flows(page: Page, result: Result) -> None:
@@ -108,11 +114,7 @@ def _flows(page: Page, result: Result) -> None:
     known = [column for column in columns if column in result.flows.columns]
     rows = []
     for name, part in zip(names, by_flow, strict=True):
-        means = (statistics.mean(part[column].to_list()) for column in known)
-        shown = (
-            text.quantity(mean, "s" if column == "round_trip" else "")
-            for column, mean in zip(known, means, strict=True)
-        )
+        shown = (_mean(part[column].to_list(), "s" if column == "round_trip" else "") for column in known)
         rows.append((name, str(part["group"][0]), *shown))
     with page.folded(f"Table of {text.first_of(len(rows), count, 'flow')}"):
         page.table(("flow", "group", *(column.replace("_", " ") for column in known)), rows, text_columns=2)
@@ -169,9 +171,11 @@ def _flows_with(result: Result, column: str) -> "tuple[list[pl.DataFrame], int]"
 
 
 def _mean(values: list[float], unit: str) -> str:
-    """The mean of the replications in which there is a value."""
-    known = [value for value in values if math.isfinite(value)]
-    return text.quantity(statistics.mean(known) if known else None, unit)
+    """The mean over the replications as a table shows it, without an interval; "-" where none has a value."""
+    found = statistics.estimate(values)
+    if found.undefined == found.n:
+        return "-"
+    return text.interval(replace(found, half_width=None), unit)
 
 
 def _series(page: Page, result: Result) -> None:

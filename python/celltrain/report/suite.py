@@ -8,6 +8,7 @@ from celltrain.bounds import bounds
 from celltrain.report import parts
 from celltrain.report.page import Page
 from celltrain.results import combined_provenance
+from celltrain.statistics import largest
 from celltrain.suite import SuiteResults, verdict_columns, verdict_lines
 from celltrain.suite_file import Section
 from celltrain.verdicts import Verdict
@@ -86,7 +87,7 @@ def _chart(page: Page, found: SuiteResults, section: Section, name: str) -> None
     """A measure of every variant, in the order of the variants: the baselines first."""
     one, comparison = found.suite.measure(name), found.found[section.place]
     estimates = [found.estimate(section, variant, name) for variant in comparison.variants]
-    factor, unit = text.scale(max(abs(estimate.mean) for estimate in estimates), one.unit)
+    factor, unit = text.scale(largest(estimates), one.unit)
     low, high = bounds(one)
     chart = parts.points_chart(
         comparison.variants,
@@ -98,4 +99,4 @@ def _chart(page: Page, found: SuiteResults, section: Section, name: str) -> None
         bounds=(low / factor, high / factor),
     )
     better = f"; {one.better} is better" if one.better else ""
-    page.chart(chart, f"{one.title.capitalize()} with its 95 % interval{better}.")
+    page.chart(chart, f"{one.title.capitalize()} with its 95 % interval{better}.{parts.gaps(estimates)}")
