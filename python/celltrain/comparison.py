@@ -222,8 +222,16 @@ class Comparison:
 
     def size(self, measure: Measure) -> float:
         """The largest mean of a measure, by which its unit is scaled everywhere; 0 where none is defined."""
-        means = (abs(statistics.mean(sample)) for sample in self._samples[measure.name].values())
-        return max((mean for mean in means if math.isfinite(mean)), default=0.0)
+        return statistics.largest(map(statistics.estimate, self._samples[measure.name].values()))
+
+    def size_of_differences(self, measure: Measure) -> float:
+        """What scales the unit of the differences of a measure: the largest of them or of their intervals.
+
+        Their unit is their own: a few microseconds between delays of seconds would otherwise be 0.000 s.
+        """
+        found = [self.difference(name, measure) for name in self.variants[1:]]
+        widths = (one.half_width or 0.0 for one in found)
+        return max((statistics.largest(found), *(width for width in widths if math.isfinite(width))))
 
     def mean_lines(self) -> list[tuple[str, ...]]:
         """A line for each variant, for people: its name and the mean of every measure with its interval."""
@@ -240,9 +248,10 @@ class Comparison:
 
         def line(name: str) -> tuple[str, ...]:
             stars = (" *" if self.differs(name, m) else "" for m in self.measures)
-            shown = (self._shown(m, self.difference(name, m)) for m in self.measures)
+            shown = (text.interval(self.difference(name, m), m.unit, sizes[m.name]) for m in self.measures)
             return (name, *map("".join, zip(shown, stars, strict=True)))
 
+        sizes = {m.name: self.size_of_differences(m) for m in self.measures}
         gains = ((m, self.gain_of_pairing(m)) for m in self.measures)
         last = ("-" if gain is None else f"{text.number(gain, 2)} times" for _, gain in gains)
         return [*map(line, self.variants[1:]), ("gain of pairing", *last)]

@@ -26,9 +26,9 @@ ROUNDING = 1e-8
 MAX_PLACES = 9
 """Decimals of a number, at most; smaller ones have an exponent."""
 
-_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
-_PREFIXED = {"bit/s", "B/s", "packet/s", "cell/s"}
-_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_PREFIXED = {"B", "bit/s", "B/s", "packet/s", "cell/s"}
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -112,7 +112,8 @@ def scale(value: float, unit: str) -> tuple[float, str]:
     """The factor by which to divide a value, and the unit it then has."""
     size = abs(value)
     if unit == "s":
-        return next(((factor, name) for factor, name in _TIMES if size >= factor), (1.0, "s"))
+        least = _TIMES[-1] if size > 0 else (1.0, "s")
+        return next(((factor, name) for factor, name in _TIMES if size >= factor), least)
     if unit in _PREFIXED:
         return next(((factor, prefix + unit) for factor, prefix in _PREFIXES if size >= factor), (1.0, unit))
     return 1.0, unit

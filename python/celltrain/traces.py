@@ -7,7 +7,7 @@ from itertools import pairwise
 from string import digits
 from typing import TYPE_CHECKING, Any
 
-from celltrain.text import first_of
+from celltrain.text import first_of, scale
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,15 +101,17 @@ def windows_of(result: "Result", replication: int = 0) -> Windows | None:
 
 
 def delivered_of(result: "Result") -> tuple[list[Trace], str]:
-    """What connections of the first replication had delivered by then, in MB, and which ones these are.
+    """What connections of the first replication had delivered by then, and which ones these are.
 
     They are "every connection" or "the first 40 of 100 connections".
     """
     groups = flow_groups(result.flows)
     every = result.traces("delivered")
+    shown = every[:MOST_WINDOWS]
+    factor, unit = scale(max((float(trace.value.max(initial=0)) for trace in shown), default=0.0), "B")
     shown = [
-        replace(trace, value=trace.value / 1e6, unit="MB", group=groups.get(trace.entity, ""))
-        for trace in every[:MOST_WINDOWS]
+        replace(trace, value=trace.value / factor, unit=unit, group=groups.get(trace.entity, ""))
+        for trace in shown
     ]
     return shown, first_of(len(shown), len(every), "connection")
 

@@ -115,6 +115,16 @@ def test_an_undefined_replication_is_named_in_tables_and_sentences() -> None:
     assert found.size(found.measures[0]) == 200.0
 
 
+def test_differences_have_a_unit_of_their_own_size() -> None:
+    """Microseconds between delays of seconds."""
+    samples = np.ones((len(COMPARED), 2, 5))
+    place = COMPARED.index("delay_mean")
+    samples[place, 0] = [2.0, 2.1, 2.2, 2.3, 2.4]
+    samples[place, 1] = samples[place, 0] + [3e-6, 3.1e-6, 3.2e-6, 3.1e-6, 3e-6]
+    found = comparison(samples)
+    assert found.difference_lines()[0][place + 1] == "3.08 ± 0.10 µs *"
+
+
 def test_two_replications_decide_nothing() -> None:
     samples = np.zeros((len(COMPARED), 2, 2))
     samples[0, 1] = 100.0

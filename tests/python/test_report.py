@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -191,6 +192,26 @@ def test_a_report_names_the_unit_of_its_queues(scenario: ct.Scenario) -> None:
         assert f"In {unit}, to one scale" in run_report(ct.run(one, replications=1, trace=True))
 
 
+def chart_of(html: str, begin: str) -> dict[str, Any]:
+    """The one chart of a report whose label begins so."""
+    found = re.findall(r'<script type="application/json">(.*?)</script>', html)
+    (chart,) = (one for one in map(json.loads, found) if one["label"].startswith(begin))
+    return dict(chart)
+
+
+def test_charts_have_units_of_the_size_of_what_they_show(scenario: ct.Scenario) -> None:
+    slow = {"traffic": {"kind": "cbr", "rate": "20 kbit/s"}, "duration": "1 s"}
+    lead = chart_of(run_report(ct.run(scenario.with_(slow), replications=2)), "goodput")
+    assert lead["ylabel"] == "goodput (kbit/s)"
+    assert 1 < lead["series"][0]["points"][0][0] < 100
+    brief = scenario.with_({"duration": "50 us", "warm-up": "0 s", "sample": "1 us"})
+    over_time = chart_of(run_report(ct.run(brief, replications=1, trace=True)), "Occupancies")
+    assert (over_time["xlabel"], over_time["time_unit"]) == ("time (µs)", "µs")
+    times = over_time["strips"][0]["t"]
+    assert len(set(times)) == len(times) > 40
+    assert times[-1] == over_time["to"] == 50.0
+
+
 def test_a_run_with_short_flows_answers_how_long_they_take(scenario: ct.Scenario) -> None:
     """The first screen has the completion times that the table of measures has."""
     size = {"kind": "fixed", "bytes": "20 kB"}
@@ -230,10 +251,7 @@ def test_what_is_left_out_of_many_flows_is_said(scenario: ct.Scenario) -> None:
     assert "Table of the first 60 of 70 flows" in html
     assert "Shares of the time, the first 60 of 70 TCP flows" in html
     assert "of the first 60 of 70 VCs with an MCR" in html
-    charts = [
-        json.loads(found) for found in re.findall(r'<script type="application/json">(.*?)</script>', html)
-    ]
-    (windows,) = (chart for chart in charts if chart["label"].startswith("Congestion windows"))
+    windows = chart_of(html, "Congestion windows")
     every = result.traces("cwnd")
     assert len(every) == 70
     assert windows["strips"][-1]["name"] == "sum of 70"

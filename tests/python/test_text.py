@@ -35,6 +35,10 @@ def test_number(value: float | None, shown: str) -> None:
         (0.5, "", "0.5000"),
         (12.0, "cells", "12.00 cells"),
         (0.0, "s", "0 s"),
+        (2.5e-10, "s", "250.0 ps"),
+        (2.5e-13, "s", "0.2500 ps"),
+        (2.5e12, "bit/s", "2.500 Tbit/s"),
+        (47_000.0, "B", "47.00 kB"),
         (None, "s", "-"),
     ],
 )

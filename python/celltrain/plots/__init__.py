@@ -14,7 +14,7 @@ from celltrain.plots.reproduction import draw_reproduction, table_points, window
 from celltrain.plots.series import SeriesPanel, WindowPanel, occupancy, over_time, windows
 from celltrain.plots.style import colour_of, keeps_pictures, save
 from celltrain.results import Result
-from celltrain.text import first_of
+from celltrain.text import first_of, scale, with_unit
 from celltrain.traces import busiest, delivered_of, flow_groups, windows_of
 
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ def draw_run(result: Result, folder: Folder) -> None:
 def flow_bars(result: Result) -> "Figure":
     """The goodput of flows with their intervals, coloured by group."""
     by_flow = result.by_flow()
-    heights = [statistics.estimate([value / 1e6 for value in part["goodput"]]) for part in by_flow]
+    goodput = [statistics.estimate(part["goodput"].to_list()) for part in by_flow]
+    factor, unit = scale(statistics.largest(goodput), "bit/s")
+    heights = [one.scaled(1 / factor) for one in goodput]
     names = [str(part["flow"][0]) for part in by_flow]
     groups = [str(part["group"][0]) for part in by_flow]
     colours = colour_of(groups)
@@ -77,7 +79,7 @@ def flow_bars(result: Result) -> "Figure":
         heights,
         [colours[group] for group in groups],
         f"{which}, coloured by group",
-        "goodput (Mbit/s)",
+        with_unit("goodput", unit),
     )
 
 

@@ -1,11 +1,11 @@
 """Pictures of time series: the windows of every connection, the occupancy of every port."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from celltrain.plots.style import colour_of, panels, styled
-from celltrain.text import with_unit
+from celltrain.text import scale, with_unit
 from celltrain.traces import Trace, Windows, common_scale, decimate
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class SeriesPanel:
 def over_time(every: Sequence[SeriesPanel]) -> "Figure":
     """Time series as lines, one panel per run, all panels over the same time and to one scale."""
     with styled():
+        factor, unit = _time_axis(trace for panel in every for trace in panel.traces)
         figure, axes = panels(len(every), 1, 8.0, 2.4 * len(every) + 0.8, sharex=True, sharey=True)
         for (axis,), panel in zip(axes, every, strict=True):
             names = [trace.group or trace.entity for trace in panel.traces]
@@ -51,13 +52,13 @@ def over_time(every: Sequence[SeriesPanel]) -> "Figure":
                 # A group has one entry in the legend.
                 label = "_nolegend_" if name in seen else name
                 seen.add(name)
-                axis.plot(drawn.t, drawn.value, color=colours[name], linewidth=0.8, label=label)
+                axis.plot(drawn.t / factor, drawn.value, color=colours[name], linewidth=0.8, label=label)
             axis.set_title(panel.title)
             axis.set_ylabel(with_unit(panel.label, panel.traces[0].unit))
             axis.margins(x=0)
             if len(seen) > 1:
                 axis.legend(loc="upper left", ncols=4, fontsize="x-small")
-        axes[-1][0].set_xlabel("time (s)")
+        axes[-1][0].set_xlabel(with_unit("time", unit))
     return figure
 
 
@@ -68,7 +69,8 @@ def windows(columns: Sequence[WindowPanel]) -> "Figure":
     strips of all columns share one scale; the sum is in kB.
     """
     strips = max(len(column.windows.shown) for column in columns)
-    top = common_scale([trace for column in columns for trace in column.windows.shown])
+    shown = [trace for column in columns for trace in column.windows.shown]
+    top, time = common_scale(shown), _time_axis(shown)
     with styled():
         size = (5.5 * len(columns), max(0.36 * strips, 1.4) + 2.0)
         # One pair of axes per column: one per strip would be drawn ten times as slowly.
@@ -76,12 +78,12 @@ def windows(columns: Sequence[WindowPanel]) -> "Figure":
             2, len(columns), *size, sharex=True, sharey="row", height_ratios=[max(strips, 4), 3]
         )
         for above, below, column in zip(*axes, columns, strict=True):
-            _strips(above, column, top)
+            _strips(above, column, top, time[0])
             together = decimate(column.windows.together, POINTS)
-            below.fill_between(together.t, together.value / 1e3, color="#bbbbbb", linewidth=0)
+            below.fill_between(together.t / time[0], together.value / 1e3, color="#bbbbbb", linewidth=0)
             below.set_ylim(bottom=0)
             below.margins(x=0)
-            below.set_xlabel("time (s)")
+            below.set_xlabel(with_unit("time", time[1]))
             if column is columns[0] or column.windows.part:
                 below.set_ylabel(f"{column.windows.sum_name} (kB)")
     return figure
@@ -93,19 +95,25 @@ def occupancy(ports: Sequence[Trace], capacity: float | None = None) -> "Figure"
         figure, axes = panels(len(ports), 1, 8.0, 1.2 * len(ports) + 0.8, sharex=True, sharey=True)
         colours = colour_of([port.entity for port in ports])
         top = max(*(float(port.value.max(initial=1)) for port in ports), capacity or 1.0)
+        factor, unit = _time_axis(ports)
         for (axis,), port in zip(axes, (decimate(port, POINTS) for port in ports), strict=True):
-            axis.plot(port.t, port.value, color=colours[port.entity], linewidth=0.7)
+            axis.plot(port.t / factor, port.value, color=colours[port.entity], linewidth=0.7)
             axis.set_title(port.entity)
             axis.set_ylim(0, 1.05 * top)
             axis.margins(x=0)
             if capacity is not None:
                 axis.axhline(capacity, color="#555555", linewidth=0.8, linestyle="--")
-        axes[-1][0].set_xlabel("time (s)")
+        axes[-1][0].set_xlabel(with_unit("time", unit))
         figure.supylabel("occupancy (cells)", fontsize="medium")
     return figure
 
 
-def _strips(axis: "Axes", column: WindowPanel, top: float) -> None:
+def _time_axis(every: Iterable[Trace]) -> tuple[float, str]:
+    """By what to divide times in seconds, and the unit that they then have."""
+    return scale(max(float(trace.t[-1]) for trace in every), "s")
+
+
+def _strips(axis: "Axes", column: WindowPanel, top: float, factor: float) -> None:
     """Every window on a base line of its own, the first on top, each strip one unit high."""
     shown = column.windows.shown
     names = [column.groups.get(trace.entity, "") for trace in shown]
@@ -114,8 +122,8 @@ def _strips(axis: "Axes", column: WindowPanel, top: float) -> None:
     for base, trace, group in zip(bases, shown, names, strict=True):
         drawn = decimate(trace, POINTS)
         heights = base + 0.92 * drawn.value / top
-        axis.fill_between(drawn.t, base, heights, color=colours[group], alpha=0.35, linewidth=0)
-        axis.plot(drawn.t, heights, color=colours[group], linewidth=0.6)
+        axis.fill_between(drawn.t / factor, base, heights, color=colours[group], alpha=0.35, linewidth=0)
+        axis.plot(drawn.t / factor, heights, color=colours[group], linewidth=0.6)
     axis.set_yticks(list(bases), [trace.entity for trace in shown], va="bottom", fontsize="small")
     axis.tick_params(axis="both", length=0)
     axis.tick_params(axis="x", labelbottom=False)

@@ -115,7 +115,7 @@ def _differences(page: Page, found: Comparison) -> None:
         "(a star in the table)."
     )
     for measure in found.measures:
-        factor, unit = text.scale(found.size(measure), found.unit(measure))
+        factor, unit = text.scale(found.size_of_differences(measure), found.unit(measure))
         names, differences = _sorted_differences(found, measure)
         chart = parts.points_chart(
             names,

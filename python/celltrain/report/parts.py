@@ -42,11 +42,11 @@ def windows_chart(windows: Windows, groups: Mapping[str, str], label: str) -> di
 
 def windows_caption(windows: Windows) -> str:
     """What a chart of windows shows."""
-    height = text.number(common_scale(windows.shown) / 1e3, 3)
+    height = text.quantity(common_scale(windows.shown), "B", 3)
     if windows.part:
         below = f"below, the sum of all {windows.count:,}"
-        return f"One strip for each of {windows.part}, {height} kB high; {below}."
-    return f"One strip per connection, {height} kB high; below, their sum."
+        return f"One strip for each of {windows.part}, {height} high; {below}."
+    return f"One strip per connection, {height} high; below, their sum."
 
 
 def occupancy_chart(ports: Sequence[Trace], label: str) -> dict[str, Any]:
@@ -210,17 +210,30 @@ def _top(every: Sequence[Trace]) -> float:
 
 def _strip(trace: Trace, name: str, group: str, top: float, height: int) -> dict[str, Any]:
     kept = decimate(trace, POINTS)
-    times = [round(float(t), 6) for t in kept.t]
+    factor, _ = _time_axis(trace)
+    times = [_time(t, factor) for t in kept.t]
     values = [float(f"{value:.5g}") for value in kept.value]
     return {"name": name, "group": group, "max": top, "height": height, "t": times, "v": values}
 
 
+def _time_axis(trace: Trace) -> tuple[float, str]:
+    """By what to divide times in seconds, and the unit that they then have; strips are over the same time."""
+    return text.scale(float(trace.t[-1]), "s")
+
+
+def _time(seconds: float, factor: float) -> float:
+    """A time on the axis, without digits that come from the division."""
+    return float(f"{seconds / factor:.9g}")
+
+
 def _strips(strips: list[dict[str, Any]], over: Sequence[Trace], label: str) -> dict[str, Any]:
-    first, last = float(over[0].t[0]), float(over[0].t[-1])
+    factor, unit = _time_axis(over[0])
+    first, last = (_time(over[0].t[end], factor) for end in (0, -1))
     return {
         "kind": "strips",
         "label": label,
-        "xlabel": "time (s)",
+        "xlabel": f"time ({unit})",
+        "time_unit": unit,
         "unit": over[0].unit,
         "from": first,
         "to": last,

@@ -95,13 +95,14 @@ def _goodput(page: Page, result: Result) -> None:
     by_flow = result.by_flow()
     which = text.first_of(len(by_flow), result.flows["flow"].n_unique(), "flow")
     names = [str(part["flow"][0]) for part in by_flow]
-    goodput = [statistics.estimate([value / 1e6 for value in part["goodput"]]) for part in by_flow]
+    goodput = [statistics.estimate(part["goodput"].to_list()) for part in by_flow]
+    factor, unit = text.scale(statistics.largest(goodput), "bit/s")
     chart = parts.points_chart(
         names,
-        [("goodput", goodput, False)],
+        [("goodput", [one.scaled(1 / factor) for one in goodput], False)],
         xlabel="flow",
-        ylabel="goodput (Mbit/s)",
-        unit="Mbit/s",
+        ylabel=text.with_unit("goodput", unit),
+        unit=unit,
         bounds=(0.0, math.inf),
     )
     page.chart(chart, f"Goodput of {which}, with 95 % intervals.{parts.gaps(goodput)}")

@@ -22,8 +22,12 @@ const shown = (value) => {
   if (value === 0) return "0";
   return rounded(value, 3 - Math.floor(Math.log10(Math.abs(value))));
 };
-const rounded = (value, digits) =>
-  value.toLocaleString("en", { maximumFractionDigits: Math.min(Math.max(0, digits), 9) });
+// Decimals of a number, at most; smaller ones have an exponent.
+const PLACES = 9;
+const rounded = (value, digits) => {
+  if (value && digits > PLACES) return value.toExponential(Math.max(0, digits + Math.floor(Math.log10(Math.abs(value)))));
+  return value.toLocaleString("en", { maximumFractionDigits: Math.max(0, digits) });
+};
 
 // Round numbers that divide [low, high] into about `count` parts, and each with as many digits as tell them apart.
 const ticks = (low, high, count) => {

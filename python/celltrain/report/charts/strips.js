@@ -153,7 +153,8 @@ class Strips extends Chart {
     const values = this.data.strips.map((strip) => shown(strip.v[before(strip.t, t)]));
     values.forEach((value, index) => { this.values[index].textContent = value; });
     const every = aloud ? `: ${this.data.strips.map((strip, index) => `${strip.name} ${values[index]}`).join(", ")}` : "";
-    this.readout.textContent = `t = ${t.toFixed(4)} s; values in ${this.data.unit}${every}`;
+    const moment = rounded(t, 3 - Math.floor(Math.log10(this.range[1] - this.range[0])));
+    this.readout.textContent = `t = ${moment} ${this.data.time_unit}; values in ${this.data.unit}${every}`;
   }
 
   leave() {
