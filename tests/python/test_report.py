@@ -212,6 +212,17 @@ def test_charts_have_units_of_the_size_of_what_they_show(scenario: ct.Scenario) 
     assert times[-1] == over_time["to"] == 50.0
 
 
+def test_a_chart_says_over_what_its_mean_and_percentiles_are(scenario: ct.Scenario) -> None:
+    """The mean delay at a port is over cells and its percentiles are over frames, but for packets."""
+    packets = scenario.with_({"link.framing": "packets", "switch.buffer": "40 packets"})
+    for one, units, frames in ((scenario, "cells", "frames"), (packets, "packets", "packets")):
+        html = run_report(ct.run(one, replications=1))
+        names = [f"mean over {units}", *(f"{nth} percentile over {frames}" for nth in ("95th", "99th"))]
+        chart = chart_of(html, "delay at the bottleneck")
+        assert [series["name"] for series in chart["series"]] == names
+        assert f"Delay at the bottleneck: {', '.join(names)}, with" in html
+
+
 def test_a_run_with_short_flows_answers_how_long_they_take(scenario: ct.Scenario) -> None:
     """The first screen has the completion times that the table of measures has."""
     size = {"kind": "fixed", "bytes": "20 kB"}
