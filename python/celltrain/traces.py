@@ -141,9 +141,15 @@ def common_scale(every: Sequence[Trace]) -> float:
     return max(float(np.percentile(trace.value, 98)) for trace in every) or 1.0
 
 
-def busiest(every: Sequence[Trace], count: int = 4) -> list[Trace]:
-    """The traces with the largest means, in their own order; the rest of a network's ports is mostly idle."""
-    kept = sorted(every, key=lambda trace: -float(trace.value.mean()))[:count]
+def busiest(every: Sequence[Trace], count: int = 4, always: str | None = None) -> list[Trace]:
+    """The traces with the largest means, in their own order; the rest of a network's ports is mostly idle.
+
+    Args:
+        every: the traces.
+        count: how many.
+        always: the entity that is among them whatever its mean, as the bottleneck.
+    """
+    kept = sorted(every, key=lambda trace: (trace.entity != always, -float(trace.value.mean())))[:count]
     return [trace for trace in every if trace in kept]
 
 

@@ -11,6 +11,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -18,9 +19,10 @@ import celltrain as ct
 from celltrain.report import PapersReport, comparison_report, reproduction_report, run_report
 from celltrain.report.distributions import distribution_chart
 from celltrain.report.page import Page
-from celltrain.report.parts import points_chart
+from celltrain.report.parts import points_chart, series_chart
 from celltrain.report.sweep import sweep_report
 from celltrain.statistics import Estimate
+from celltrain.traces import Trace
 from tiny_paper import ID
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -219,6 +221,27 @@ def test_ticks_of_very_small_values_are_told_apart(tmp_path: Path) -> None:
     ticks = re.findall(r'text-anchor="middle">([^<]*)</text>', dom)
     assert ticks == ["1e-11", "2e-11", "3e-11", "4e-11", "5e-11"]
     assert "ratio, a: 1.000e-11" in dom
+
+
+def test_long_names_stay_apart_and_numbers_inside_their_chart(tmp_path: Path) -> None:
+    """Ports of long names that differ in their middle, and a tick of many digits at the end of an axis."""
+    names = [f"{'switch-of-the-first-building' * 2}-{n}-{'towards-the-second-one' * 2}" for n in range(12)]
+    times = np.arange(3.0)
+    page = Page("names", "of many letters")
+    page.chart(series_chart([Trace(name, "B", times, times) for name in names], "series"), "Series.")
+    some = [Estimate(123_456_789.0 + n, None, None, 1) for n in range(12)]
+    page.chart(
+        points_chart(names, [("ratio", some, False)], xlabel="x", ylabel="ratio", unit="", form="rows"),
+        "Ratios.",
+    )
+    dom = opened(page.html(), tmp_path)
+    shown = re.findall(r'text-anchor="end">([^<]*…[^<]*)</text>', dom)
+    assert [len(set(some)) for some in (shown[:12], shown[12:])] == [12, 12]
+    width = float(re.findall(r'viewBox="0 0 ([\d.]+) ', dom)[-1])
+    ticks = re.findall(
+        r'<text x="([\d.]+)"[^>]*text-anchor="middle">([\d,]+)</text>', dom.rpartition("<svg")[2]
+    )
+    assert max(float(x) + 6.7 * len(label) / 2 for x, label in ticks) <= width + 1e-6
 
 
 def test_a_page_with_problems_is_noticed(reports: dict[str, str], tmp_path: Path) -> None:

@@ -139,4 +139,5 @@ def test_scale_choice_and_sum_of_traces() -> None:
     other = Trace("2", "B", flat.t, flat.value + 1)
     idle = Trace("3", "B", flat.t, 0 * flat.value)
     assert busiest([idle, other, flat], 2) == [other, flat]
+    assert busiest([idle, other, flat], 2, always="3") == [idle, other], "the bottleneck is always there"
     assert total([flat, flat]).value.tolist() == (2 * flat.value).tolist()

@@ -158,6 +158,19 @@ def test_text_is_escaped() -> None:
     )
 
 
+def test_a_short_text_of_a_table_stays_on_one_line() -> None:
+    page = Page("a", "b")
+    page.table(
+        ("buffer", "policy", "n"),
+        [("100000 cells", "a policy with a name of many words", "3")],
+        text_columns=2,
+    )
+    html = page.html()
+    assert '<td class="text whole">100000 cells</td>' in html
+    assert '<td class="text">a policy' in html
+    assert "<td>3</td>" in html
+
+
 def test_guarantees_are_told_where_there_are_some(scenario: ct.Scenario) -> None:
     text = run_report(ct.run(scenario, replications=1))
     assert "Beyond the guarantees" not in text
@@ -189,7 +202,10 @@ def test_results_of_an_older_version_lack_what_it_did_not_measure(
 def test_a_report_names_the_unit_of_its_queues(scenario: ct.Scenario) -> None:
     packets = scenario.with_({"link.framing": "packets", "switch.buffer": "20 packets"})
     for one, unit in ((scenario, "cells"), (packets, "packets")):
-        assert f"In {unit}, to one scale" in run_report(ct.run(one, replications=1, trace=True))
+        html = run_report(ct.run(one, replications=1, trace=True))
+        assert f"In {unit}, to one scale: the bottleneck, switch1 &gt; switch2, and the 3 busiest" in html
+        scale = chart_of(html, "Occupancies")["strips"][0]["scale"]
+        assert re.fullmatch(rf"[\d.]+ {unit}", scale)
 
 
 def chart_of(html: str, begin: str) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def draw_run(result: Result, folder: Folder) -> None:
         figures["delivered"] = over_time([SeriesPanel(f"{title}: {which}", received, "delivered")])
     if every_window is not None:
         figures["windows"] = windows([WindowPanel(title, every_window, flow_groups(result.flows))])
-    ports = busiest(every_port)
+    ports = busiest(every_port, always=result.manifest.get("bottleneck"))
     if ports:
         figures["occupancy"] = occupancy(ports)
     for name, figure in figures.items():

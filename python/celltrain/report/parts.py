@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from math import isfinite
 from typing import Any, Literal
@@ -29,14 +30,16 @@ POINTS = 800
 """Points that a chart keeps of a series: about one per pixel."""
 FEW = 8
 """Series of a chart that can have high strips."""
+HIGH = 60
+"""Pixels of a high strip, which has space for a scale."""
 
 
 def windows_chart(windows: Windows, groups: Mapping[str, str], label: str) -> dict[str, Any]:
     """The congestion windows of connections as strips over the same time, and the sum of all."""
     top = common_scale(windows.shown)
-    strips = [_strip(trace, trace.entity, groups.get(trace.entity, ""), top, 26) for trace in windows.shown]
-    together = windows.together
-    strips.append(_strip(together, windows.sum_name, "", float(together.value.max(initial=1)), 90))
+    strips = [_strip(trace, top, 26, groups.get(trace.entity, "")) for trace in windows.shown]
+    together = replace(windows.together, entity=windows.sum_name)
+    strips.append(_strip(together, _top([together]), 90))
     return _strips(strips, windows.shown, label)
 
 
@@ -52,14 +55,14 @@ def windows_caption(windows: Windows) -> str:
 def occupancy_chart(ports: Sequence[Trace], label: str) -> dict[str, Any]:
     """The occupancy of every port as strips over the same time."""
     top = _top(ports)
-    return _strips([_strip(trace, trace.entity, "", top, 80) for trace in ports], ports, label)
+    return _strips([_strip(trace, top, 80) for trace in ports], ports, label)
 
 
 def series_chart(every: Sequence[Trace], label: str) -> dict[str, Any]:
     """Time series as strips over the same time and to one scale."""
     top = _top(every)
-    height = 60 if len(every) <= FEW else 26
-    return _strips([_strip(trace, trace.entity, trace.group, top, height) for trace in every], every, label)
+    height = HIGH if len(every) <= FEW else 26
+    return _strips([_strip(trace, top, height, trace.group) for trace in every], every, label)
 
 
 def series_caption(every: Sequence[Trace], title: str) -> str:
@@ -205,15 +208,25 @@ def rerun(page: Page, command: Sequence[str], manifest: Mapping[str, Any]) -> No
 
 
 def _top(every: Sequence[Trace]) -> float:
-    return max(float(trace.value.max(initial=1)) for trace in every)
+    return max(float(trace.value.max(initial=0)) for trace in every) or 1.0
 
 
-def _strip(trace: Trace, name: str, group: str, top: float, height: int) -> dict[str, Any]:
+def _strip(trace: Trace, top: float, height: int, group: str = "") -> dict[str, Any]:
+    """A strip of so many pixels; a high one names the value at its upper end."""
     kept = decimate(trace, POINTS)
     factor, _ = _time_axis(trace)
     times = [_time(t, factor) for t in kept.t]
     values = [float(f"{value:.5g}") for value in kept.value]
-    return {"name": name, "group": group, "max": top, "height": height, "t": times, "v": values}
+    scale = {"scale": text.quantity(top, trace.unit, 3)} if height >= HIGH else {}
+    return {
+        "name": trace.entity,
+        "group": group,
+        "max": top,
+        "height": height,
+        **scale,
+        "t": times,
+        "v": values,
+    }
 
 
 def _time_axis(trace: Trace) -> tuple[float, str]:

@@ -14,7 +14,7 @@ from celltrain.report.page import Page
 from celltrain.report.percentiles import add_percentiles
 from celltrain.results import Result
 from celltrain.statistics import Estimate
-from celltrain.traces import busiest, flow_groups, windows_of
+from celltrain.traces import Trace, busiest, flow_groups, windows_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -182,7 +182,8 @@ def _mean(values: list[float], unit: str) -> str:
 def _series(page: Page, result: Result) -> None:
     windows = windows_of(result)
     every = result.traces("occupancy")
-    ports = busiest(every)
+    bottleneck = result.manifest.get("bottleneck")
+    ports = busiest(every, always=bottleneck)
     if not windows and not ports:
         return
     page.section("Over time")
@@ -197,6 +198,15 @@ def _series(page: Page, result: Result) -> None:
         page.heading(label)
         page.chart(
             parts.occupancy_chart(ports, label),
-            f"In {' or '.join(units)}, to one scale: the busiest {len(ports)} of "
-            f"{text.counted(len(every), 'port')}.",
+            f"In {' or '.join(units)}, to one scale: {_which(ports, every, bottleneck)}.",
         )
+
+
+def _which(ports: Sequence[Trace], every: Sequence[Trace], bottleneck: str | None) -> str:
+    """Which ports are shown: all, or the bottleneck and others with the largest mean occupancies."""
+    if len(ports) == len(every):
+        return f"every port, {len(every)} in all" if len(every) > 1 else "the only port"
+    busy = f"of {text.counted(len(every), 'port')}"
+    if bottleneck in [port.entity for port in ports]:
+        return f"the bottleneck, {bottleneck}, and the {len(ports) - 1} busiest others {busy}"
+    return f"the {len(ports)} busiest {busy}"

@@ -72,6 +72,27 @@ const shortened = (name, most) => {
   return `${name.slice(0, Math.ceil(kept / 2)).trimEnd()}…${name.slice(-Math.floor(kept / 2)).trimStart()}`;
 };
 
+// Names with at most so many letters each, told apart where their ends are the same: by the letters around the first
+// one in which a name differs from the one that it is most like.
+const told = (names, most) => {
+  const ends = names.map((name) => shortened(name, most));
+  return names.map((name, index) => {
+    const same = names.filter((other, place) => other !== name && ends[place] === ends[index]);
+    return same.length ? around(name, Math.max(...same.map((other) => alike(name, other))), most) : ends[index];
+  });
+};
+// How many letters two names have in common from their beginning.
+const alike = (name, other) => {
+  let count = 0;
+  while (count < name.length && name[count] === other[count]) count += 1;
+  return count;
+};
+const around = (name, place, most) => {
+  const kept = Math.max(1, Math.floor(most) - 2);
+  const begin = Math.max(0, Math.min(place - Math.floor(kept / 2), name.length - kept));
+  return `…${name.slice(begin, begin + kept)}${begin + kept < name.length ? "…" : ""}`;
+};
+
 // The room of a letter and of a line of text.
 const [LETTER, LINE] = [6.7, 15];
 
@@ -98,6 +119,13 @@ class Chart {
     this.layout();
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
     this.draw();
+  }
+
+  // The number of a tick below the chart; it does not reach beyond the chart's ends.
+  tick(x, y, label) {
+    const half = (label.length * LETTER) / 2;
+    const middle = Math.min(Math.max(x, half), this.width - half);
+    svgNode(this.svg, "text", { x: middle, y, "text-anchor": "middle" }, label);
   }
 
   // Where a pointer is, in the chart's own units.
