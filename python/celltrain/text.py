@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from celltrain.statistics import Estimate
 
 __all__ = [
+    "capital",
     "counted",
     "first_of",
     "interval",
@@ -28,6 +29,7 @@ MAX_PLACES = 9
 
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _PREFIXED = {"B", "bit/s", "B/s", "packet/s", "cell/s"}
+_WHOLE = {"cells", "packets", "frames", "segments"}
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
 
 
@@ -52,15 +54,19 @@ def quantity(value: float | None, unit: str, digits: int = 4) -> str:
     if value is None or math.isnan(value):
         return number(value)
     factor, scaled = scale(value, unit)
-    return _with_unit(number(value / factor, digits), scaled)
+    return _with_unit(_maybe_whole(value / factor, unit, digits), scaled)
 
 
-def interval(found: Estimate, unit: str, like: float | None = None) -> str:
+def interval(found: Estimate, unit: str, like: float | None = None, *, is_count: bool = False) -> str:
     """A mean with half of the width of its interval, to the same decimal: "149.8 ± 0.3 Mbit/s".
 
     An undefined mean says in how many replications the measure has no value.
 
-    `like` is a value whose prefix of the unit is taken, so that the entries of a column have one unit.
+    Args:
+        found: the mean.
+        unit: its unit.
+        like: a value whose prefix of the unit is taken, so that the entries of a column have one unit.
+        is_count: whether values are whole numbers, as those in cells are: a whole mean has no decimals then.
     """
     spread = found.half_width
     if math.isnan(found.mean):
@@ -69,12 +75,17 @@ def interval(found: Estimate, unit: str, like: float | None = None) -> str:
     factor, scaled = scale(max(abs(found.mean), spread or 0.0) if like is None else like, unit)
     mean = found.mean / factor
     if spread is None or not math.isfinite(spread) or not math.isfinite(mean):
-        return _with_unit(number(mean), scaled)
+        return _with_unit(_maybe_whole(mean, unit, is_count=is_count), scaled)
     if spread <= ROUNDING * abs(found.mean):
-        return _with_unit(f"{number(mean)} ± 0", scaled)
+        return _with_unit(f"{_maybe_whole(mean, unit, is_count=is_count)} ± 0", scaled)
     places = 1 - math.floor(math.log10(spread / factor))
     shown = number(mean) if places > MAX_PLACES else _fixed(mean, places)
     return _with_unit(f"{shown} ± {_fixed(spread / factor, places)}", scaled)
+
+
+def capital(words: str) -> str:
+    """Words with a capital letter in front; abbreviations, as TCP, keep theirs."""
+    return words[:1].upper() + words[1:]
 
 
 def counted(count: int, noun: str) -> str:
@@ -127,6 +138,12 @@ def _finite(content: object) -> object:
     if isinstance(content, list | tuple):
         return [_finite(value) for value in content]
     return content
+
+
+def _maybe_whole(value: float, unit: str, digits: int = 4, *, is_count: bool = False) -> str:
+    """A number; one of whole things without decimals, unless it is a mean between two whole numbers."""
+    whole = (is_count or unit in _WHOLE) and value.is_integer()
+    return f"{value + 0:,.0f}" if whole else number(value, digits)
 
 
 def _fixed(value: float, places: int) -> str:

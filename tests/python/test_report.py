@@ -236,7 +236,7 @@ def test_a_chart_says_over_what_its_mean_and_percentiles_are(scenario: ct.Scenar
         names = [f"mean over {units}", *(f"{nth} percentile over {frames}" for nth in ("95th", "99th"))]
         chart = chart_of(html, "delay at the bottleneck")
         assert [series["name"] for series in chart["series"]] == names
-        assert f"Delay at the bottleneck: {', '.join(names)}, with" in html
+        assert f"Delay at the bottleneck: {', '.join(names)}." in html
 
 
 def test_a_run_with_short_flows_answers_how_long_they_take(scenario: ct.Scenario) -> None:
@@ -277,7 +277,7 @@ def test_what_is_left_out_of_many_flows_is_said(scenario: ct.Scenario) -> None:
     assert "below, the sum of all 70." in html
     assert "Table of the first 60 of 70 flows" in html
     assert "Shares of the time, the first 60 of 70 TCP flows" in html
-    assert "of the first 60 of 70 VCs with an MCR" in html
+    assert "The first 60 of 70 VCs with an MCR" in html
     windows = chart_of(html, "Congestion windows")
     every = result.traces("cwnd")
     assert len(every) == 70
@@ -292,5 +292,9 @@ def test_one_of_a_kind_is_in_the_singular(scenario: ct.Scenario) -> None:
     result = ct.run(one, replications=1, trace=True)
     report = run_report(result)
     assert not re.findall(r"\b1 (?:flows|ports|replications)\b", report)
+    assert "95 % intervals" not in report, "one replication has none"
+    two = run_report(ct.run(one, replications=2))
+    assert "(1 degree of freedom)" in two
+    assert "Goodput of every flow. Lines: 95 % intervals." in two
     found = ct.sweep(one, grid={"switch.buffer": ["1000 cells"]}, replications=1)
     assert "1 point, 1 run, " in repr(found)

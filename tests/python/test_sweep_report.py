@@ -120,7 +120,15 @@ def test_what_has_no_value_has_no_mark(scenario: ct.Scenario) -> None:
     page = sweep_report(sweep)
     efficiency = next(chart for chart in charts(page) if chart["ylabel"] == "efficiency")
     assert efficiency["series"][0]["points"] == [None, None]
-    assert "with 95 % intervals. No mark: undefined in a replication." in page
+    assert "Efficiency. No mark: undefined in a replication." in page
+
+
+def test_one_replication_says_nothing_about_the_spread(scenario: ct.Scenario) -> None:
+    page = sweep_report(
+        ct.sweep(scenario, grid={"switch.buffer": ["100 cells", "200 cells"]}, replications=1)
+    )
+    assert "Every point has one replication" in page
+    assert "95 % intervals" not in page
 
 
 def test_points_with_equal_means_tie(scenario: ct.Scenario) -> None:

@@ -33,7 +33,8 @@ def test_number(value: float | None, shown: str) -> None:
         (0.00206, "s", "2.060 ms"),
         (3.0, "s", "3.000 s"),
         (0.5, "", "0.5000"),
-        (12.0, "cells", "12.00 cells"),
+        (12.0, "cells", "12 cells"),
+        (12.5, "cells", "12.50 cells"),
         (0.0, "s", "0 s"),
         (2.5e-10, "s", "250.0 ps"),
         (2.5e-13, "s", "0.2500 ps"),
@@ -74,6 +75,17 @@ def test_an_undefined_mean_says_in_how_many_replications_there_is_no_value() -> 
     assert text.interval(estimate([math.nan, math.nan]), "s", 5.0) == "undefined"
     assert text.quantity(math.nan, "bit/s") == "undefined"
     assert text.percent(math.nan) == "-"
+
+
+def test_whole_means_of_counts_have_no_decimals() -> None:
+    assert text.interval(estimate([2.0, 2.0]), "", is_count=True) == "2 ± 0"
+    assert text.interval(estimate([3.0]), "cells") == "3 cells"
+    assert text.interval(estimate([1.0]), "") == "1.000", "a ratio"
+    assert text.interval(estimate([2.0, 3.0]), "", is_count=True) == "2.5 ± 6.4"
+
+
+def test_abbreviations_keep_their_capitals() -> None:
+    assert text.capital("goodput of TCP") == "Goodput of TCP"
 
 
 def test_published_numbers_keep_their_digits() -> None:

@@ -54,8 +54,10 @@ def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = 
             _column(axis, found, measure, order)
         axes[0].set_yticks(range(len(order)), order)
         axes[0].set_ylim(len(order) - 0.4, -0.6)
+        several = found.manifest["replications"] > 1
+        spread = " and 95 % interval" if several else ""
         figure.supxlabel(
-            f"mean and 95 % interval, sorted by {shown[0].title}; full: best, or not told from the best",
+            f"mean{spread}, sorted by {shown[0].title}; full: best, or not told from the best",
             fontsize="small",
         )
     return figure

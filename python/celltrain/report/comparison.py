@@ -96,9 +96,8 @@ def _chart(page: Page, found: Comparison, measure: Measure) -> None:
     better = "more" if measure.more_is_better else "less"
     page.chart(
         chart,
-        f"{measure.title.capitalize()} with its 95 % interval, the best variant first; {better} is better. "
-        "Full marks: the best variant, and those that these replications cannot tell from it."
-        f"{parts.gaps(estimates)}",
+        f"{text.capital(measure.title)}, the best variant first; {better} is better. Full marks: the best "
+        f"variant, and those that these replications cannot tell from it.{parts.marks(estimates)}",
     )
 
 
@@ -126,9 +125,9 @@ def _differences(page: Page, found: Comparison) -> None:
             form="rows",
             full=[name for name in names if found.differs(name, measure)],
         )
-        with page.folded(measure.title.capitalize(), is_open=measure is found.measures[0]):
-            less = f"{measure.title.capitalize()} less that of {found.baseline}, the best first."
-            page.chart(chart, less + parts.gaps(differences))
+        with page.folded(text.capital(measure.title), is_open=measure is found.measures[0]):
+            less = f"{text.capital(measure.title)} less that of {found.baseline}, the best first."
+            page.chart(chart, less + parts.marks(differences))
 
 
 def _sorted_differences(found: Comparison, measure: Measure) -> tuple[list[str], list[Estimate]]:

@@ -14,8 +14,8 @@ from celltrain.statistics import Estimate
 from celltrain.traces import Trace, Windows, common_scale, decimate
 
 __all__ = [
-    "gaps",
     "how_sure",
+    "marks",
     "notes",
     "occupancy_chart",
     "points_chart",
@@ -129,10 +129,12 @@ def _point(found: Estimate | None) -> list[float | None] | None:
     return None if found is None or not isfinite(found.mean) else [found.mean, found.half_width]
 
 
-def gaps(found: Iterable[Estimate | None]) -> str:
-    """What the caption of a chart adds where a mean is undefined."""
-    undefined = any(one is not None and not isfinite(one.mean) for one in found)
-    return " No mark: undefined in a replication." if undefined else ""
+def marks(found: Iterable[Estimate | None]) -> str:
+    """The end of the caption of a chart of means: what lines are, if any, and why a mark is missing."""
+    given = [one for one in found if one is not None]
+    drawn = [one for one in given if isfinite(one.mean)]
+    lines = " Lines: 95 % intervals." if any(one.half_width for one in drawn) else ""
+    return lines if len(drawn) == len(given) else f"{lines} No mark: undefined in a replication."
 
 
 def notes(page: Page, lines: Iterable[str]) -> None:
@@ -159,8 +161,8 @@ def how_sure(page: Page, manifest: Mapping[str, Any]) -> None:
     elif n > 1:
         page.text(
             f"Every mean is over {n} independent replications; ± is half of its 95 % Student interval "
-            f"({n - 1} degrees of freedom). Replication r of every variant has the same seed, so that "
-            "differences are taken between runs that share their random numbers."
+            f"({n - 1} {'degree' if n == 2 else 'degrees'} of freedom). Replication r of every variant has "
+            "the same seed, so that differences are taken between runs that share their random numbers."
         )
     else:
         page.text(

@@ -103,5 +103,5 @@ def _chart(
         form="rows",
         bounds=bounds(measure(family[0][1])),
     )
-    gaps = parts.gaps(one for some in found.values() for one in some)
-    page.chart(chart, f"{title}: {', '.join(name for name, _ in family)}, with 95 % intervals.{gaps}")
+    marks = parts.marks(one for some in found.values() for one in some)
+    page.chart(chart, f"{title}: {', '.join(name for name, _ in family)}.{marks}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
 from celltrain.advice import advice
-from celltrain.registry import title
+from celltrain.registry import COUNTS, title
 from celltrain.report import parts
 from celltrain.report.distributions import add_distributions
 from celltrain.report.page import Page
@@ -23,6 +23,11 @@ __all__ = ["run_report"]
 
 GUARANTEES = {"mcr": "bit/s", "excess": "bit/s", "excess_of_equal_part": "", "excess_of_weighted_part": ""}
 """The columns of flows that say what VCs got beyond their guarantees, with their units."""
+
+FLOW_COLUMNS = {"round_trip": "s"} | dict.fromkeys(
+    ("frames_delivered", "segments_retransmitted", "timeouts", "fast_retransmits")
+)
+"""The columns of flows in their table, with their units; None for counts."""
 
 LIMIT = "limited_by_"
 """How the columns of flows begin that say what limited a sender."""
@@ -48,7 +53,10 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
     with page.folded(f"{len(units)} measures", is_open=True):
         page.table(
             ("measure", "mean ± 95 % interval"),
-            [(title(name), text.interval(result.estimate(name), unit)) for name, unit in units.items()],
+            [
+                (title(name), text.interval(result.estimate(name), unit, is_count=name in COUNTS))
+                for name, unit in units.items()
+            ],
         )
         page.text("`celltrain measures NAME` defines a measure.", "note")
     page.section("Flows")
@@ -105,23 +113,21 @@ def _goodput(page: Page, result: Result) -> None:
         unit=unit,
         bounds=(0.0, math.inf),
     )
-    page.chart(chart, f"Goodput of {which}, with 95 % intervals.{parts.gaps(goodput)}")
+    page.chart(chart, f"Goodput of {which}.{parts.marks(goodput)}")
 
 
 def _flows(page: Page, result: Result) -> None:
     by_flow, count = result.by_flow(), result.flows["flow"].n_unique()
     names = [str(part["flow"][0]) for part in by_flow]
-    columns = ("round_trip", "frames_delivered", "segments_retransmitted", "timeouts", "fast_retransmits")
-    known = [column for column in columns if column in result.flows.columns]
+    known = [column for column in FLOW_COLUMNS if column in result.flows.columns]
     rows = []
     for name, part in zip(names, by_flow, strict=True):
-        shown = (_mean(part[column].to_list(), "s" if column == "round_trip" else "") for column in known)
+        shown = (_mean(part[column].to_list(), FLOW_COLUMNS[column]) for column in known)
         rows.append((name, str(part["group"][0]), *shown))
     with page.folded(f"Table of {text.first_of(len(rows), count, 'flow')}"):
         page.table(("flow", "group", *(column.replace("_", " ") for column in known)), rows, text_columns=2)
         page.text(
-            "Means over the replications, counted after the warm-up; flows.parquet has every flow by "
-            "replication.",
+            f"{_averaged(result)}Counted after the warm-up; flows.parquet has every flow by replication.",
             "note",
         )
 
@@ -138,7 +144,7 @@ def _limits(page: Page, result: Result) -> None:
     ]
     with page.folded(f"Shares of the time, {text.first_of(len(rows), count, 'TCP flow')}"):
         page.table(("flow", *(column.removeprefix(LIMIT).replace("_", " ") for column in limits)), rows)
-        page.text("Shares of the measured time, means over the replications.", "note")
+        page.text(f"{_averaged(result)}Shares of the measured time.", "note")
 
 
 def _guarantees(page: Page, result: Result) -> None:
@@ -155,7 +161,7 @@ def _guarantees(page: Page, result: Result) -> None:
     ]
     page.table(("flow", "MCR", "excess", "of its equal part", "of its part by MCR"), rows)
     page.text(
-        f"Means over the replications, of {text.first_of(len(rows), count, 'VC')} with an MCR. The excess "
+        f"{_averaged(result)}{text.capital(text.first_of(len(rows), count, 'VC'))} with an MCR. The excess "
         "of a VC is the rate of its cells in frames that arrived whole, less its MCR. Of the whole excess a "
         "VC's fair part is an equal one, or one in proportion to its MCR: 1 is what is fair. A VC that asks "
         "for no more than its guarantee takes no part (-).",
@@ -171,12 +177,17 @@ def _flows_with(result: Result, column: str) -> "tuple[list[pl.DataFrame], int]"
     return result.by_flow(only=having.to_list()), len(having)
 
 
-def _mean(values: list[float], unit: str) -> str:
+def _averaged(result: Result) -> str:
+    """What the note of a table begins with, if there are several replications."""
+    return "Means over the replications. " if result.manifest["replications"] > 1 else ""
+
+
+def _mean(values: list[float], unit: str | None) -> str:
     """The mean over the replications as a table shows it, without an interval; "-" where none has a value."""
     found = statistics.estimate(values)
     if found.undefined == found.n:
         return "-"
-    return text.interval(replace(found, half_width=None), unit)
+    return text.interval(replace(found, half_width=None), unit or "", is_count=unit is None)
 
 
 def _series(page: Page, result: Result) -> None:

@@ -34,7 +34,7 @@ def sweep_report(sweep: Sweep) -> str:
     for index, one in enumerate(shown):
         if index == 1:
             page.section("Other measures")
-        with page.folded(one.title.capitalize(), is_open=index < OPEN):
+        with page.folded(text.capital(one.title), is_open=index < OPEN):
             _measure(page, sweep, one, view)
     if view.left_out:
         page.text(
@@ -67,7 +67,7 @@ def _answers(sweep: Sweep, measure: Measure) -> list[str]:
         where = (
             "" if len(every) == 1 else f" at {'every point' if whole else text.counted(len(found), 'point')}"
         )
-        lines = [f"{measure.title.capitalize()} is {same}{where}."]
+        lines = [f"{text.capital(measure.title)} is {same}{where}."]
     else:
         ends = (("Best", means[0]), ("Worst", means[-1]))
         lines = [f"{name} mean: {_reached(sweep, found, mean, unit)}." for name, mean in ends]
@@ -142,8 +142,8 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
         )
         lines = f", by {view.lines.name}" if view.lines else ""
         where = f" ({facet.title})" if facet.title else ""
-        gaps = parts.gaps(scaled[point] for points in facet.rows for point in points)
-        page.chart(chart, f"{measure.title.capitalize()}{lines}{where}, with 95 % intervals.{gaps}")
+        marks = parts.marks(scaled[point] for points in facet.rows for point in points)
+        page.chart(chart, f"{text.capital(measure.title)}{lines}{where}.{marks}")
 
 
 def _scale(found: list[Estimate], limits: Bounds) -> tuple[float, float] | None:
@@ -169,7 +169,7 @@ def _heat_table(page: Page, found: list[Estimate], facet: Facet, view: View) -> 
     ]
     corner = f"{view.lines.name if view.lines else ''} by {view.along.name}"
     page.table((corner, *view.along.labels), rows)
-    if parts.gaps(found):
+    if len(means) < len(found):
         page.text("-: undefined in a replication.", "note")
 
 
@@ -195,10 +195,16 @@ def _how_sure(page: Page, sweep: Sweep) -> None:
     m = sweep.manifest
     page.section("How sure")
     least, most = (getattr(sweep.points["replications"], end)() for end in ("min", "max"))
-    count = str(least) if least == most else f"{least} to {most}"
+    count = f"{least}" if least == most else f"{least} to {most}"
+    spread = (
+        "Every point has one replication, so nothing is said about the spread: ask for more with "
+        "`replications` in the plan."
+        if most == 1
+        else f"Every mean is over {count} independent replications; ± is half of its 95 % Student interval."
+    )
     page.text(
-        f"Every mean is over {count} independent replications; ± is half of its 95 % Student interval. "
-        "Replication r has the same random numbers at every point, so points can be compared pair by pair."
+        f"{spread} Replication r has the same random numbers at every point, so points can be compared pair "
+        "by pair."
     )
     page.table(
         ("", ""),
