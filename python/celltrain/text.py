@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from celltrain.statistics import Estimate
 
@@ -18,6 +19,7 @@ __all__ = [
     "printed",
     "quantity",
     "scale",
+    "told",
     "with_unit",
 ]
 
@@ -102,6 +104,39 @@ def listed(names: Sequence[str]) -> str:
     """Names in a sentence: "epd", "epd and ppd", "epd, ppd and espd"."""
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def told(names: Sequence[str], most: int) -> list[str]:
+    """Names with at most so many letters each, as the charts of reports shorten them.
+
+    The middle of a long name is left out. Names that would then be the same are told apart by the letters
+    around the first one in which a name differs from the one that it is most like.
+    """
+    ends = [_shortened(name, most) for name in names]
+    found = []
+    for name, short in zip(names, ends, strict=True):
+        same = [other for other, end in zip(names, ends, strict=True) if end == short and other != name]
+        found.append(_around(name, max(_alike(name, other) for other in same), most) if same else short)
+    return found
+
+
+def _shortened(name: str, most: int) -> str:
+    if len(name) <= most:
+        return name
+    kept = most - 1
+    return f"{name[: kept - kept // 2].rstrip()}…{name[len(name) - kept // 2 :].lstrip()}"
+
+
+def _around(name: str, place: int, most: int) -> str:
+    """The letters of a name around a place."""
+    kept = most - 2
+    begin = max(0, min(place - kept // 2, len(name) - kept))
+    return f"…{name[begin : begin + kept]}{'…' if begin + kept < len(name) else ''}"
+
+
+def _alike(name: str, other: str) -> int:
+    """How many letters two names have in common from their beginning."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, other, strict=False)))
 
 
 def percent(part: float | None, *, signed: bool = False) -> str:

@@ -88,6 +88,15 @@ def test_abbreviations_keep_their_capitals() -> None:
     assert text.capital("goodput of TCP") == "Goodput of TCP"
 
 
+def test_shortened_names_stay_apart() -> None:
+    assert text.told(["epd", "switch1 > switch2"], 9) == ["epd", "swit…tch2"]
+    names = [f"a long beginning {n} and a long end" for n in range(12)]
+    found = text.told(names, 16)
+    assert len(set(found)) == 12
+    assert max(map(len, found)) <= 16
+    assert text.told(["the same name", "the same name"], 8) == ["the…ame"] * 2
+
+
 def test_published_numbers_keep_their_digits() -> None:
     assert [text.printed(value) for value in (59054.0, 0.83, 77.0, None)] == ["59,054", "0.83", "77", "-"]
 

@@ -71,15 +71,18 @@ def flow_bars(result: Result) -> "Figure":
     factor, unit = scale(statistics.largest(goodput), "bit/s")
     heights = [one.scaled(1 / factor) for one in goodput]
     names = [str(part["flow"][0]) for part in by_flow]
-    groups = [str(part["group"][0]) for part in by_flow]
+    known = flow_groups(result.flows)
+    groups = [known[name] for name in names]
     colours = colour_of(groups)
     which = first_of(len(names), result.flows["flow"].n_unique(), "flow")
+    several = len(colours) > 1
     return bars(
         names,
         heights,
         [colours[group] for group in groups],
-        f"{which}, coloured by group",
+        f"{which}, coloured by group" if several else which,
         with_unit("goodput", unit),
+        colours if several else None,
     )
 
 

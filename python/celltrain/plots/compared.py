@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from celltrain import text
 from celltrain.bounds import bounds, reach
 from celltrain.leaders import best_first
-from celltrain.plots.style import COLOURS, panels, styled
+from celltrain.plots.style import COLOURS, NAME, panels, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +44,8 @@ def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = 
     """
     shown = list(measures or found.measures)[:COLUMNS]
     order = order_by(found, shown[0])
-    longest = max(map(len, order))
+    names = text.told(order, NAME)
+    longest = max(map(len, names))
     with styled():
         width = 0.075 * longest + 0.6 + 1.75 * len(shown)
         figure, (axes,) = panels(1, len(shown), max(width, 5.0), ROW * len(order) + 1.25, sharey=True)
@@ -52,7 +53,7 @@ def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = 
         figure.set_layout_engine("constrained", w_pad=APART)
         for axis, measure in zip(axes, shown, strict=True):
             _column(axis, found, measure, order)
-        axes[0].set_yticks(range(len(order)), order)
+        axes[0].set_yticks(range(len(order)), names)
         axes[0].set_ylim(len(order) - 0.4, -0.6)
         several = found.manifest["replications"] > 1
         spread = " and 95 % interval" if several else ""

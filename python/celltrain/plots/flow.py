@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain.errors import InputError
 from celltrain.experiment import Task, simulate
-from celltrain.plots.style import COLOURS, panels, styled
+from celltrain.plots.style import COLOURS, panels, styled, titled
 from celltrain.results import record_frame
 from celltrain.scenario import Scenario
 from celltrain.text import scale, with_unit
@@ -109,7 +109,7 @@ def flow(title: str, drawn: FlowTraces, events: Sequence[FlowEvent], span: tuple
         _sequence(above, drawn, span, factor)
         _windows(below, drawn, span, factor)
         lanes = _mark(above, below, shown, span, factor)
-        above.set_title(title, pad=6 + 11 * lanes)
+        titled(above, title, pad=6 + 11 * lanes)
         below.set_xlabel(with_unit("time", unit))
         notes.axis("off")
         notes.text(0, 1, "\n".join(lines), va="top", transform=notes.transAxes, fontsize="small")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from celltrain.cells import Cells, PortFacts
-from celltrain.plots.style import COLOURS, panels, styled
+from celltrain.plots.style import COLOURS, panels, styled, titled
 from celltrain.text import scale
 from celltrain.traces import Trace, decimate
 
@@ -78,7 +78,7 @@ def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
         for place, panel in enumerate(every):
             above = axes[each * place]
             _occupancy(above, panel, factor, top)
-            above.set_title(_title(panel), fontsize="medium")
+            titled(above, _title(panel), fontsize="medium")
             if low:
                 _below(axes[each * place + 1], panel, lanes, factor)
         if low:

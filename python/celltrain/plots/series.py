@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from celltrain.plots.style import colour_of, panels, styled
-from celltrain.text import scale, with_unit
+from celltrain.plots.style import NAME, colour_of, keyed, panels, styled, titled
+from celltrain.text import scale, told, with_unit
 from celltrain.traces import Trace, Windows, common_scale, decimate
 
 if TYPE_CHECKING:
@@ -46,18 +46,20 @@ def over_time(every: Sequence[SeriesPanel]) -> "Figure":
         for (axis,), panel in zip(axes, every, strict=True):
             names = [trace.group or trace.entity for trace in panel.traces]
             colours = colour_of(names)
+            shown = dict(zip(colours, told([*colours], NAME), strict=True))
             seen: set[str] = set()
             for trace, name in zip(panel.traces, names, strict=True):
                 drawn = decimate(trace, POINTS)
                 # A group has one entry in the legend.
-                label = "_nolegend_" if name in seen else name
+                label = "_nolegend_" if name in seen else shown[name]
                 seen.add(name)
                 axis.plot(drawn.t / factor, drawn.value, color=colours[name], linewidth=0.8, label=label)
-            axis.set_title(panel.title)
+            titled(axis, panel.title)
             axis.set_ylabel(with_unit(panel.label, panel.traces[0].unit))
             axis.margins(x=0)
             if len(seen) > 1:
-                axis.legend(loc="upper left", ncols=4, fontsize="x-small")
+                beside = 4 if max(map(len, shown.values())) <= NAME // 2 else 3
+                axis.legend(loc="upper left", ncols=beside, fontsize="x-small")
         axes[-1][0].set_xlabel(with_unit("time", unit))
     return figure
 
@@ -66,11 +68,14 @@ def windows(columns: Sequence[WindowPanel]) -> "Figure":
     """The windows of connections, one strip each over the same time, and the sum of all below.
 
     Windows that move together show as edges that line up over the strips and as deep teeth of the sum. All
-    strips of all columns share one scale; the sum is in kB.
+    strips of all columns share one scale, and so do the sums.
     """
     strips = max(len(column.windows.shown) for column in columns)
     shown = [trace for column in columns for trace in column.windows.shown]
     top, time = common_scale(shown), _time_axis(shown)
+    groups = [column.groups.get(trace.entity, "") for column in columns for trace in column.windows.shown]
+    colours = colour_of(groups)
+    factor, unit = scale(max(float(column.windows.together.value.max()) for column in columns), "B")
     with styled():
         size = (5.5 * len(columns), max(0.36 * strips, 1.4) + 2.0)
         # One pair of axes per column: one per strip would be drawn ten times as slowly.
@@ -78,14 +83,16 @@ def windows(columns: Sequence[WindowPanel]) -> "Figure":
             2, len(columns), *size, sharex=True, sharey="row", height_ratios=[max(strips, 4), 3]
         )
         for above, below, column in zip(*axes, columns, strict=True):
-            _strips(above, column, top, time[0])
+            _strips(above, column, colours, top, time[0])
             together = decimate(column.windows.together, POINTS)
-            below.fill_between(together.t / time[0], together.value / 1e3, color="#bbbbbb", linewidth=0)
+            below.fill_between(together.t / time[0], together.value / factor, color="#bbbbbb", linewidth=0)
             below.set_ylim(bottom=0)
             below.margins(x=0)
             below.set_xlabel(with_unit("time", time[1]))
             if column is columns[0] or column.windows.part:
-                below.set_ylabel(f"{column.windows.sum_name} (kB)")
+                below.set_ylabel(with_unit(column.windows.sum_name, unit))
+        if len(colours) > 1:
+            keyed(figure, colours)
     return figure
 
 
@@ -98,7 +105,7 @@ def occupancy(ports: Sequence[Trace], capacity: float | None = None) -> "Figure"
         factor, unit = _time_axis(ports)
         for (axis,), port in zip(axes, (decimate(port, POINTS) for port in ports), strict=True):
             axis.plot(port.t / factor, port.value, color=colours[port.entity], linewidth=0.7)
-            axis.set_title(port.entity)
+            titled(axis, port.entity)
             axis.set_ylim(0, 1.05 * top)
             axis.margins(x=0)
             if capacity is not None:
@@ -113,20 +120,19 @@ def _time_axis(every: Iterable[Trace]) -> tuple[float, str]:
     return scale(max(float(trace.t[-1]) for trace in every), "s")
 
 
-def _strips(axis: "Axes", column: WindowPanel, top: float, factor: float) -> None:
+def _strips(axis: "Axes", column: WindowPanel, colours: Mapping[str, str], top: float, factor: float) -> None:
     """Every window on a base line of its own, the first on top, each strip one unit high."""
     shown = column.windows.shown
     names = [column.groups.get(trace.entity, "") for trace in shown]
-    colours = colour_of(names)
     bases = range(len(shown) - 1, -1, -1)
     for base, trace, group in zip(bases, shown, names, strict=True):
         drawn = decimate(trace, POINTS)
         heights = base + 0.92 * drawn.value / top
         axis.fill_between(drawn.t / factor, base, heights, color=colours[group], alpha=0.35, linewidth=0)
         axis.plot(drawn.t / factor, heights, color=colours[group], linewidth=0.6)
-    axis.set_yticks(list(bases), [trace.entity for trace in shown], va="bottom", fontsize="small")
+    axis.set_yticks(list(bases), told([trace.entity for trace in shown], NAME), va="bottom", fontsize="small")
     axis.tick_params(axis="both", length=0)
     axis.tick_params(axis="x", labelbottom=False)
     axis.set_ylim(0, len(shown))
     axis.margins(x=0)
-    axis.set_title(": ".join(filter(None, (column.title, column.windows.part))))
+    titled(axis, ": ".join(filter(None, (column.title, column.windows.part))))
