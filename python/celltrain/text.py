@@ -188,4 +188,6 @@ def _fixed(value: float, places: int) -> str:
 
 
 def _with_unit(shown: str, unit: str) -> str:
+    if shown == "1" and unit in _WHOLE:
+        unit = unit.removesuffix("s")
     return f"{shown} {unit}" if unit else shown

@@ -106,6 +106,13 @@ def test_windows_of_many_connections_say_which_are_shown_and_sum_over_all() -> N
     assert below.dataLim.y1 == pytest.approx(50 * every[0].value.max() / 1e6)
 
 
+def test_a_picture_says_how_many_variants_it_leaves_out(scenario: ct.Scenario) -> None:
+    settings = {str(n): {"switch.buffer": f"{100 + n} cells"} for n in range(6)}
+    found = ct.compare(scenario.with_(duration="60 ms"), settings, replications=1, trace=True)
+    assert found.plot.windows().get_supxlabel() == "the first 4 of 6 variants"
+    assert found.plot.windows(variants=["0", "1"]).get_supxlabel() == ""
+
+
 def test_points_without_a_value_are_left_out() -> None:
     axis = figures()["points"].axes[0]
     errors = [container for container in axis.containers if isinstance(container, ErrorbarContainer)]

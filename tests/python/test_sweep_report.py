@@ -78,9 +78,13 @@ def test_many_panels_are_counted_not_drawn(scenario: ct.Scenario) -> None:
         "traffic.start": [f"0 ms .. {n} ms" for n in range(1, 14)],
     }
     tiny = scenario.with_(duration="1 ms", warm_up="0 s")
-    view = View.of(ct.sweep(tiny, grid=grid, replications=1))
+    sweep = ct.sweep(tiny, grid=grid, replications=1)
+    view = View.of(sweep)
     assert (len(view.facets), view.left_out) == (12, 1)
     assert view.has_many_lines
+    assert view.part == "the first 12 of 13 panels"
+    assert f"Each measure has {view.part}; summary.parquet has all." in sweep_report(sweep)
+    assert view.part in heat_map(sweep, measures(sweep)[0], view).get_supxlabel()
 
 
 def test_the_metric_of_until_is_shown_first(scenario: ct.Scenario) -> None:

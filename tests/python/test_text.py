@@ -35,6 +35,7 @@ def test_number(value: float | None, shown: str) -> None:
         (0.5, "", "0.5000"),
         (12.0, "cells", "12 cells"),
         (12.5, "cells", "12.50 cells"),
+        (1.0, "packets", "1 packet"),
         (0.0, "s", "0 s"),
         (2.5e-10, "s", "250.0 ps"),
         (2.5e-13, "s", "0.2500 ps"),

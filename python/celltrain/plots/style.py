@@ -29,9 +29,10 @@ __all__ = [
     "keeps_pictures",
     "keyed",
     "legend_columns",
+    "noted",
+    "of_gaps",
     "save",
     "save_as",
-    "say_gaps",
     "styled",
     "titled",
     "write",
@@ -167,10 +168,17 @@ def keyed(figure: "Figure", colours: Mapping[str, str]) -> None:
     figure.legend(entries, told(list(colours), NAME), loc="outside lower center", ncols=columns)
 
 
-def say_gaps(figure: "Figure", found: Iterable[Estimate]) -> None:
-    """Says below a figure why a mark is missing, if a mean is undefined."""
-    if any(not isfinite(one.mean) for one in found):
-        figure.supxlabel("no mark: undefined in a replication", fontsize="small")
+def noted(figure: "Figure", *notes: str) -> None:
+    """Writes below a figure what it does not show, a line for each note that is not empty."""
+    text = "\n".join(filter(None, notes))
+    if text:
+        figure.supxlabel(text, fontsize="small")
+
+
+def of_gaps(found: Iterable[Estimate]) -> str:
+    """Why a mark is missing, if a mean is undefined."""
+    undefined = any(not isfinite(one.mean) for one in found)
+    return "no mark: undefined in a replication" if undefined else ""
 
 
 def panels(

@@ -13,9 +13,10 @@ from celltrain.plots.style import (
     NAME,
     keeps_pictures,
     legend_columns,
+    noted,
+    of_gaps,
     panels,
     save,
-    say_gaps,
     styled,
     titled,
 )
@@ -71,7 +72,7 @@ def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
             axis.set_xlabel(view.along.name if scale is None else text.with_unit(view.along.name, scale[1]))
             axis.set_ylabel(label)
         _legend(figure, axes[0], view)
-        say_gaps(figure, found)
+        noted(figure, of_gaps(found), view.part)
     return figure
 
 
@@ -95,7 +96,7 @@ def heat_map(sweep: Sweep, measure: Measure, view: View) -> "Figure":
             axis.set_ylabel(view.lines.name if view.lines else "")
         if image is not None:
             figure.colorbar(image, ax=axes[: len(view.facets)], label=label)
-        say_gaps(figure, found)
+        noted(figure, of_gaps(found), view.part)
     return figure
 
 
@@ -120,7 +121,7 @@ def trade_off(sweep: Sweep, view: View) -> "Figure":
             axis.set_xlabel(xlabel)
             axis.set_ylabel(ylabel)
         _legend(figure, axes[0], view)
-        say_gaps(figure, [*across, *up])
+        noted(figure, of_gaps([*across, *up]), view.part)
     return figure
 
 

@@ -36,10 +36,8 @@ def sweep_report(sweep: Sweep) -> str:
             page.section("Other measures")
         with page.folded(text.capital(one.title), is_open=index < OPEN):
             _measure(page, sweep, one, view)
-    if view.left_out:
-        page.text(
-            f"{view.left_out} more panels of each measure are not shown; summary.parquet has all.", "note"
-        )
+    if view.part:
+        page.text(f"Each measure has {view.part}; summary.parquet has all.", "note")
     _asked(page, sweep)
     _table(page, sweep)
     _how_sure(page, sweep)

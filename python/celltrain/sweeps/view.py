@@ -73,6 +73,12 @@ class View:
         )
 
     @property
+    def part(self) -> str:
+        """Which panels are shown, if some are not: "the first 12 of 13 panels"."""
+        shown = len(self.facets)
+        return text.first_of(shown, shown + self.left_out, "panel") if self.left_out else ""
+
+    @property
     def line_names(self) -> tuple[str, ...]:
         """The names of the lines."""
         return ("",) if self.lines is None else self.lines.labels
