@@ -245,13 +245,13 @@ class Comparison:
 
         A star marks a real one. The last line says what common random numbers gained.
         """
+        sizes = {m.name: self.size_of_differences(m) for m in self.measures}
 
         def line(name: str) -> tuple[str, ...]:
             stars = (" *" if self.differs(name, m) else "" for m in self.measures)
             shown = (text.interval(self.difference(name, m), m.unit, sizes[m.name]) for m in self.measures)
             return (name, *map("".join, zip(shown, stars, strict=True)))
 
-        sizes = {m.name: self.size_of_differences(m) for m in self.measures}
         gains = ((m, self.gain_of_pairing(m)) for m in self.measures)
         last = ("-" if gain is None else f"{text.number(gain, 2)} times" for _, gain in gains)
         return [*map(line, self.variants[1:]), ("gain of pairing", *last)]

@@ -293,7 +293,7 @@ class Result(Frames):
 
         Args:
             most: how many flows.
-            only: the names of the flows to choose from, in their order; None for all.
+            only: the names of the flows to choose from; None for all.
         """
         import polars as pl
 

@@ -49,7 +49,7 @@ def figures() -> "dict[str, Figure]":
         "occupancy": plots.occupancy([trace("switch1 > switch2"), trace("switch2 > dest1")], capacity=5e4),
         "points": plots.points([panel] * 3, columns=2),
         "bars": plots.bars(
-            ["1", "2"], [Estimate(1.0, None, 0.2, 5)] * 2, COLOURS[:2], "flow", "throughput (Mbit/s)"
+            ["1", "2"], [Estimate(1.0, None, 0.2, 5)] * 2, COLOURS[:2], "flow", "throughput (Mbit/s)", {}
         ),
     }
 

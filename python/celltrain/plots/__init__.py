@@ -12,7 +12,7 @@ from celltrain.plots.compared import compared_points
 from celltrain.plots.points import PointPanel, PointSeries, bars, points
 from celltrain.plots.reproduction import draw_reproduction, table_points, window_panel
 from celltrain.plots.series import SeriesPanel, WindowPanel, occupancy, over_time, windows
-from celltrain.plots.style import colour_of, keeps_pictures, save
+from celltrain.plots.style import COLOURS, colour_of, keeps_pictures, save
 from celltrain.results import Result
 from celltrain.text import first_of, scale, with_unit
 from celltrain.traces import busiest, delivered_of, flow_groups, windows_of
@@ -75,14 +75,14 @@ def flow_bars(result: Result) -> "Figure":
     groups = [known[name] for name in names]
     colours = colour_of(groups)
     which = first_of(len(names), result.flows["flow"].n_unique(), "flow")
-    several = len(colours) > 1
+    has_key = 1 < len(colours) <= len(COLOURS)
     return bars(
         names,
         heights,
         [colours[group] for group in groups],
-        f"{which}, coloured by group" if several else which,
+        f"{which}, coloured by group" if has_key else which,
         with_unit("goodput", unit),
-        colours if several else None,
+        colours if has_key else {},
     )
 
 

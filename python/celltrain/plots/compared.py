@@ -55,8 +55,7 @@ def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = 
             _column(axis, found, measure, order)
         axes[0].set_yticks(range(len(order)), names)
         axes[0].set_ylim(len(order) - 0.4, -0.6)
-        several = found.manifest["replications"] > 1
-        spread = " and 95 % interval" if several else ""
+        spread = " and 95 % interval" if found.manifest["replications"] > 1 else ""
         figure.supxlabel(
             f"mean{spread}, sorted by {shown[0].title}; full: best, or not told from the best",
             fontsize="small",

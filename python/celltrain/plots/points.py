@@ -96,7 +96,7 @@ def bars(
     colours: Sequence[str],
     xlabel: str,
     ylabel: str,
-    key: Mapping[str, str] | None = None,
+    key: Mapping[str, str],
 ) -> "Figure":
     """A bar with its interval for each category; `key` has what the colours mean, by its name."""
     names = told(categories, NAME)
@@ -112,8 +112,7 @@ def bars(
         axis.bar(positions, means, yerr=errors, color=list(colours), capsize=3, error_kw={"linewidth": 1})
         axis.set_xticks(positions, names, rotation=90 if across else 0)
         axis.margins(x=0.01)
-        if key:
-            keyed(figure, key)
+        keyed(figure, key)
         axis.set_xlabel(xlabel)
         axis.grid(visible=False, axis="x")
         axis.set_ylabel(ylabel)

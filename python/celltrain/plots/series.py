@@ -91,8 +91,7 @@ def windows(columns: Sequence[WindowPanel]) -> "Figure":
             below.set_xlabel(with_unit("time", time[1]))
             if column is columns[0] or column.windows.part:
                 below.set_ylabel(with_unit(column.windows.sum_name, unit))
-        if len(colours) > 1:
-            keyed(figure, colours)
+        keyed(figure, colours)
     return figure
 
 

@@ -160,9 +160,11 @@ def legend_columns(names: Iterable[str], width: float) -> int:
 
 
 def keyed(figure: "Figure", colours: Mapping[str, str]) -> None:
-    """Says below a figure what its colours mean."""
+    """Says below a figure what its colours mean, if there are several and no two are the same."""
     from matplotlib.patches import Patch
 
+    if not 1 < len(colours) <= len(COLOURS):
+        return
     entries = [Patch(color=colour) for colour in colours.values()]
     columns = legend_columns(colours, figure.get_figwidth())
     figure.legend(entries, told(list(colours), NAME), loc="outside lower center", ncols=columns)

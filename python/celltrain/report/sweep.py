@@ -59,17 +59,16 @@ def _answers(sweep: Sweep, measure: Measure) -> list[str]:
         return [f"No point has a {measure.title}."]
     unit = sweep.units[measure.name]
     means = sorted({one.mean for one in found.values()}, reverse=measure.more_is_better)
-    if len(means) == 1:
+    undefined = len(every) - len(found)
+    if len(every) == 1:
+        lines = [f"{text.capital(measure.title)} is {text.interval(every[0], unit)}."]
+    elif len(means) == 1:
+        where = text.counted(len(found), "point") if undefined else "every point"
         same = text.interval(next(iter(found.values())), unit)
-        whole = len(found) == len(every)
-        where = (
-            "" if len(every) == 1 else f" at {'every point' if whole else text.counted(len(found), 'point')}"
-        )
-        lines = [f"{text.capital(measure.title)} is {same}{where}."]
+        lines = [f"{text.capital(measure.title)} is {same} at {where}."]
     else:
         ends = (("Best", means[0]), ("Worst", means[-1]))
         lines = [f"{name} mean: {_reached(sweep, found, mean, unit)}." for name, mean in ends]
-    undefined = len(every) - len(found)
     if undefined:
         lines.append(f"Undefined in a replication: {undefined} of {text.counted(len(every), 'point')}.")
     return lines
@@ -80,11 +79,9 @@ def _reached(sweep: Sweep, found: Mapping[int, Estimate], mean: float, unit: str
     places = [place for place, one in found.items() if one.mean == mean]
     first = f"{text.interval(found[places[0]], unit)} at {_point(sweep, places[0])}"
     more = len(places) - 1
-    return (
-        f"{first}; {text.counted(more, 'other point')} tie{'s' if more == 1 else ''} with it"
-        if more
-        else first
-    )
+    if not more:
+        return first
+    return f"{first}; {text.counted(more, 'other point')} tie{'s' if more == 1 else ''} with it"
 
 
 def _point(sweep: Sweep, place: int) -> str:

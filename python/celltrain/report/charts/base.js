@@ -26,7 +26,7 @@ const shown = (value) => {
 const PLACES = 9;
 const rounded = (value, digits) => {
   if (value && digits > PLACES) return value.toExponential(Math.max(0, digits + Math.floor(Math.log10(Math.abs(value)))));
-  return value.toLocaleString("en", { maximumFractionDigits: Math.max(0, digits) });
+  return value.toLocaleString("en", { maximumFractionDigits: Math.min(Math.max(0, digits), PLACES) });
 };
 
 // Round numbers that divide [low, high] into about `count` parts, and each with as many digits as tell them apart.
