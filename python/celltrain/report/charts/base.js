@@ -121,11 +121,15 @@ class Chart {
     this.draw();
   }
 
-  // The number of a tick below the chart; it does not reach beyond the chart's ends.
+  // The middle of a text of so many letters near `x` that does not reach beyond the chart's ends.
+  inside(x, letters) {
+    const half = (letters * LETTER) / 2;
+    return Math.min(Math.max(x, half), this.width - half);
+  }
+
+  // The number of a tick below the chart.
   tick(x, y, label) {
-    const half = (label.length * LETTER) / 2;
-    const middle = Math.min(Math.max(x, half), this.width - half);
-    svgNode(this.svg, "text", { x: middle, y, "text-anchor": "middle" }, label);
+    svgNode(this.svg, "text", { x: this.inside(x, label.length), y, "text-anchor": "middle" }, label);
   }
 
   // Where a pointer is, in the chart's own units.

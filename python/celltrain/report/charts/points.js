@@ -125,7 +125,7 @@ class Points extends Chart {
     this.middle = (place) => this.left + this.step * (place + 0.5);
     this.names.forEach((lines, index) => {
       if (index % this.thin) return;
-      const x = this.middle(index);
+      const x = this.inside(this.middle(index), Math.max(...lines.map((line) => line.length)));
       const name = svgNode(this.svg, "text", { y: bottom + 18, "text-anchor": "middle" });
       lines.forEach((line, place) => svgNode(name, "tspan", { x, dy: place ? LINE : 0 }, line));
     });
