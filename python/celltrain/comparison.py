@@ -1,5 +1,6 @@
 """One scenario in several variants: which one, here, and what does it cost?"""
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -220,8 +221,17 @@ class Comparison:
         return known[len(known) // 2] if known else None
 
     def size(self, measure: Measure) -> float:
-        """The largest mean of a measure, by which its unit is scaled everywhere."""
-        return max(abs(statistics.mean(sample)) for sample in self._samples[measure.name].values())
+        """The largest mean of a measure, by which its unit is scaled everywhere; 0 where none is defined."""
+        return statistics.largest(map(statistics.estimate, self._samples[measure.name].values()))
+
+    def size_of_differences(self, measure: Measure) -> float:
+        """What scales the unit of the differences of a measure: the largest of them or of their intervals.
+
+        Their unit is their own: a few microseconds between delays of seconds would otherwise be 0.000 s.
+        """
+        found = [self.difference(name, measure) for name in self.variants[1:]]
+        widths = (one.half_width or 0.0 for one in found)
+        return max((statistics.largest(found), *(width for width in widths if math.isfinite(width))))
 
     def mean_lines(self) -> list[tuple[str, ...]]:
         """A line for each variant, for people: its name and the mean of every measure with its interval."""
@@ -235,10 +245,11 @@ class Comparison:
 
         A star marks a real one. The last line says what common random numbers gained.
         """
+        sizes = {m.name: self.size_of_differences(m) for m in self.measures}
 
         def line(name: str) -> tuple[str, ...]:
             stars = (" *" if self.differs(name, m) else "" for m in self.measures)
-            shown = (self._shown(m, self.difference(name, m)) for m in self.measures)
+            shown = (text.interval(self.difference(name, m), m.unit, sizes[m.name]) for m in self.measures)
             return (name, *map("".join, zip(shown, stars, strict=True)))
 
         gains = ((m, self.gain_of_pairing(m)) for m in self.measures)

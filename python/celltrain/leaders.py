@@ -26,6 +26,10 @@ class Leader:
     """The variant with the best mean."""
     tied: tuple[str, ...]
     """The others that cannot be told from it, the better ones first."""
+    equal: tuple[str, ...]
+    """Those of them that have the same mean: then no variant is the best one."""
+    undefined: tuple[str, ...]
+    """Those of them for which the measure is undefined in a replication."""
     runner_up: str
     """The variant with the next best mean."""
     lead: statistics.Estimate
@@ -44,11 +48,16 @@ class Leader:
             share: the part of the error that this look may spend.
         """
         sign = 1 if measure.more_is_better else -1
-        order = best_first(measure, {name: statistics.mean(sample) for name, sample in samples.items()})
+        means = {name: statistics.mean(sample) for name, sample in samples.items()}
+        order = best_first(measure, means)
         towards = [[sign * value for value in samples[name]] for name in order]
-        _, tied = verdicts.best(towards, tables, share)
+        _, places = verdicts.best(towards, tables, share)
+        tied = tuple(order[place] for place in places[1:])
+        best = order[0]
+        equal = (name for name in tied if math.isclose(means[name], means[best], rel_tol=verdicts.ROUNDING))
+        undefined = (name for name in tied if math.isnan(means[name]))
         lead = statistics.paired_difference(towards[0], towards[1])
-        return Leader(measure, order[0], tuple(order[place] for place in tied[1:]), order[1], lead)
+        return Leader(measure, best, tied, tuple(equal), tuple(undefined), order[1], lead)
 
     @property
     def verdict(self) -> verdicts.Verdict:
@@ -63,13 +72,25 @@ class Leader:
             return f"Nothing is decided by {what}: it is undefined for {self.runner_up} in a replication."
         if not self.tied:
             return f"Best by {what}: {self.best}, ahead of {self.runner_up}, the next, by {lead} (n = {n})."
+        if self.equal:
+            same = f"{text.listed((self.best, *self.equal))} have the same mean (n = {n})"
+            return f"No variant is best by {what}: {'; '.join([same, *self._doubts('them')])}."
         if n < verdicts.LEAST:
             fewest = f"fewer than {verdicts.LEAST} replications decide nothing (n = {n})"
             return f"By {what} {self.best} has the best mean, but {fewest}."
         return (
-            f"Undecided by {what}: {self.best} has the best mean, but these replications cannot tell it from "
-            f"{', '.join(self.tied)} (ahead of {self.runner_up} by {lead}, n = {n})."
+            f"Undecided by {what}: {self.best} has the best mean, but {', and '.join(self._doubts('it'))} "
+            f"(ahead of {self.runner_up} by {lead}, n = {n})."
         )
+
+    def _doubts(self, best: str) -> list[str]:
+        """What keeps the best mean from deciding, besides equal ones; `best` is its pronoun."""
+        near = [name for name in self.tied if name not in (*self.equal, *self.undefined)]
+        doubts = [f"these replications cannot tell {best} from {', '.join(near)}"] if near else []
+        if self.undefined:
+            names = text.listed(self.undefined)
+            doubts.append(f"{self.measure.title} is undefined for {names} in a replication")
+        return doubts
 
     def to_json(self) -> dict[str, Any]:
         """As an object of JSON."""
@@ -77,6 +98,7 @@ class Leader:
             "metric": self.measure.name,
             "best": self.best,
             "tied": list(self.tied),
+            "equal": list(self.equal),
             "runner_up": self.runner_up,
             "lead": self.lead.mean,
             "lead_ci95": self.lead.half_width,

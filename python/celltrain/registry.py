@@ -13,6 +13,7 @@ from celltrain import _core, display
 from celltrain.errors import unknown
 
 __all__ = [
+    "COUNTS",
     "FRAME_OF",
     "RENAMED",
     "Catalogue",
@@ -42,6 +43,12 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "flows": {"throughput": "goodput"},
 }
 """Names in results of format 1, and today's. Payload that arrived again counted nowhere then."""
+
+COUNTS = {
+    *("timeouts", "fast_retransmits", "pauses", "requests_completed"),
+    *("short_flows_completed", "short_flows_unfinished", "short_flows_turned_away"),
+}
+"""Measures without a unit that count events; the others without one are ratios."""
 
 
 @dataclass(frozen=True, slots=True)

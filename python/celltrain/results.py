@@ -288,12 +288,18 @@ class Result(Frames):
         indices = [statistics.jain(got, parts) for got in zip(*shares.values(), strict=True)]
         return statistics.estimate(indices, confidence)
 
-    def by_flow(self, most: int = 60) -> "list[pl.DataFrame]":
-        """The rows of each flow in every replication, of the first flows: as many as a page can show."""
+    def by_flow(self, most: int = 60, only: Sequence[str] | None = None) -> "list[pl.DataFrame]":
+        """The rows of each flow in every replication, of the first flows: as many as a page can show.
+
+        Args:
+            most: how many flows.
+            only: the names of the flows to choose from; None for all.
+        """
         import polars as pl
 
         # Chosen first: a frame for each of very many flows takes gigabytes.
-        shown = self.flows["flow"].unique(maintain_order=True).head(arguments.count("most", most))
+        names = self.flows["flow"].unique(maintain_order=True) if only is None else pl.Series(only)
+        shown = names.head(arguments.count("most", most))
         chosen = self.flows.filter(pl.col("flow").is_in(shown.to_list()))
         return chosen.partition_by("flow", maintain_order=True)
 

@@ -10,7 +10,7 @@ to leave out, and `batch_means` makes of the rest a few means that are nearly in
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -20,6 +20,7 @@ __all__ = [
     "batch_means",
     "estimate",
     "jain",
+    "largest",
     "mean",
     "paired_difference",
     "skewness",
@@ -48,6 +49,8 @@ class Estimate:
     """Size of the sample."""
     unit: str = field(default="", compare=False)
     """The unit of mean, standard deviation and interval; empty for ratios and counts."""
+    undefined: int = field(default=0, compare=False)
+    """Values of the sample that are not finite, as ratios of which nothing happened; any leaves no mean."""
 
     def __str__(self) -> str:
         """As the command prints it: "98.6 ± 1.2 Mbit/s"."""
@@ -78,7 +81,12 @@ class Estimate:
     def scaled(self, factor: float) -> "Estimate":
         """The same estimate in another unit."""
         sd, half_width = (None if width is None else width * factor for width in (self.sd, self.half_width))
-        return Estimate(self.mean * factor, sd, half_width, self.n)
+        return Estimate(self.mean * factor, sd, half_width, self.n, undefined=self.undefined)
+
+
+def largest(found: Iterable[Estimate]) -> float:
+    """The largest absolute mean, which chooses the unit of a column or picture; 0 where none is defined."""
+    return max((abs(one.mean) for one in found if math.isfinite(one.mean)), default=0.0)
 
 
 def mean(sample: Sequence[float]) -> float:
@@ -110,7 +118,8 @@ def estimate(sample: Sequence[float], confidence: float = 0.95, unit: str = "") 
     n = len(sample)
     sd = standard_deviation(sample)
     half_width = None if sd is None else t_quantile(0.5 + confidence / 2, n - 1) * sd / math.sqrt(n)
-    return Estimate(mean(sample), sd, half_width, n, unit)
+    undefined = sum(not math.isfinite(value) for value in sample)
+    return Estimate(mean(sample), sd, half_width, n, unit, undefined)
 
 
 def paired_difference(

@@ -21,6 +21,7 @@ from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import run
 from celltrain.folder import Folder, claim, remove_results
 from celltrain.papers.expression import NoValue
+from celltrain.registry import COUNTS
 from celltrain.results import Result
 from celltrain.scenario import Scenario, load, shown
 from celltrain.suite_file import Section, Statement, Suite, is_place
@@ -326,7 +327,7 @@ def verdict_lines(results: SuiteResults, place: str) -> list[tuple[str, ...]]:
             one.statement.text,
             one.variant,
             str(one.verdict),
-            text.interval(one.found, one.found.unit),
+            text.interval(one.found, one.found.unit, is_count=one.statement.measure in COUNTS),
             text.percent(one.ratio),
         )
         for one in results.judged()

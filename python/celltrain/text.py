@@ -2,19 +2,24 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from celltrain.statistics import Estimate
 
 __all__ = [
+    "capital",
     "counted",
+    "first_of",
     "interval",
     "json_text",
+    "listed",
     "number",
     "percent",
     "printed",
     "quantity",
     "scale",
+    "told",
     "with_unit",
 ]
 
@@ -24,15 +29,18 @@ ROUNDING = 1e-8
 MAX_PLACES = 9
 """Decimals of a number, at most; smaller ones have an exponent."""
 
-_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
-_PREFIXED = {"bit/s", "B/s", "packet/s", "cell/s"}
-_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_PREFIXED = {"B", "bit/s", "B/s", "packet/s", "cell/s"}
+_WHOLE = {"cells", "packets", "frames", "segments"}
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
 
 
 def number(value: float | None, digits: int = 4) -> str:
     """A number with so many significant digits, larger ones whole: "0.8370", "58,453"; "-" for None."""
     if value is None:
         return "-"
+    if math.isnan(value):
+        return "undefined"
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
     return _fixed(value, digits - 1 - math.floor(math.log10(abs(value))))
@@ -45,27 +53,41 @@ def printed(value: float | None) -> str:
 
 def quantity(value: float | None, unit: str, digits: int = 4) -> str:
     """A number with its unit, scaled where the unit takes prefixes: "149.8 Mbit/s", "2.060 ms"."""
-    if value is None:
-        return "-"
+    if value is None or math.isnan(value):
+        return number(value)
     factor, scaled = scale(value, unit)
-    return _with_unit(number(value / factor, digits), scaled)
+    return _with_unit(_maybe_whole(value / factor, unit, digits), scaled)
 
 
-def interval(found: Estimate, unit: str, like: float | None = None) -> str:
+def interval(found: Estimate, unit: str, like: float | None = None, *, is_count: bool = False) -> str:
     """A mean with half of the width of its interval, to the same decimal: "149.8 ± 0.3 Mbit/s".
 
-    `like` is a value whose prefix of the unit is taken, so that the entries of a column have one unit.
+    An undefined mean says in how many replications the measure has no value.
+
+    Args:
+        found: the mean.
+        unit: its unit.
+        like: a value whose prefix of the unit is taken, so that the entries of a column have one unit.
+        is_count: whether values are whole numbers, as those in cells are: a whole mean has no decimals then.
     """
     spread = found.half_width
+    if math.isnan(found.mean):
+        some = 0 < found.undefined < found.n
+        return f"undefined in {found.undefined} of {found.n} runs" if some else "undefined"
     factor, scaled = scale(max(abs(found.mean), spread or 0.0) if like is None else like, unit)
     mean = found.mean / factor
     if spread is None or not math.isfinite(spread) or not math.isfinite(mean):
-        return _with_unit(number(mean), scaled)
+        return _with_unit(_maybe_whole(mean, unit, is_count=is_count), scaled)
     if spread <= ROUNDING * abs(found.mean):
-        return _with_unit(f"{number(mean)} ± 0", scaled)
+        return _with_unit(f"{_maybe_whole(mean, unit, is_count=is_count)} ± 0", scaled)
     places = 1 - math.floor(math.log10(spread / factor))
     shown = number(mean) if places > MAX_PLACES else _fixed(mean, places)
     return _with_unit(f"{shown} ± {_fixed(spread / factor, places)}", scaled)
+
+
+def capital(words: str) -> str:
+    """Words with a capital letter in front; abbreviations, as TCP, keep theirs."""
+    return words[:1].upper() + words[1:]
 
 
 def counted(count: int, noun: str) -> str:
@@ -73,9 +95,53 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def first_of(shown: int, count: int, noun: str) -> str:
+    """Which of some things are shown: "every flow", "the first 60 of 100 flows"."""
+    return f"every {noun}" if shown == count else f"the first {shown:,} of {counted(count, noun)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence: "epd", "epd and ppd", "epd, ppd and espd"."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def told(names: Sequence[str], most: int) -> list[str]:
+    """Names with at most so many letters each, as the charts of reports shorten them.
+
+    The middle of a long name is left out. Names that would then be the same are told apart by the letters
+    around the first one in which a name differs from the one that it is most like.
+    """
+    ends = [_shortened(name, most) for name in names]
+    found = []
+    for name, short in zip(names, ends, strict=True):
+        same = [other for other, end in zip(names, ends, strict=True) if end == short and other != name]
+        found.append(_around(name, max(_alike(name, other) for other in same), most) if same else short)
+    return found
+
+
+def _shortened(name: str, most: int) -> str:
+    if len(name) <= most:
+        return name
+    kept = most - 1
+    return f"{name[: kept - kept // 2].rstrip()}…{name[len(name) - kept // 2 :].lstrip()}"
+
+
+def _around(name: str, place: int, most: int) -> str:
+    """The letters of a name around a place."""
+    kept = most - 2
+    begin = max(0, min(place - kept // 2, len(name) - kept))
+    return f"…{name[begin : begin + kept]}{'…' if begin + kept < len(name) else ''}"
+
+
+def _alike(name: str, other: str) -> int:
+    """How many letters two names have in common from their beginning."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, other, strict=False)))
+
+
 def percent(part: float | None, *, signed: bool = False) -> str:
     """A part as a percentage with one decimal."""
-    return "-" if part is None else f"{100 * part:{'+' if signed else ''}.1f} %"
+    return "-" if part is None or math.isnan(part) else f"{100 * part:{'+' if signed else ''}.1f} %"
 
 
 def with_unit(name: str, unit: str) -> str:
@@ -92,7 +158,8 @@ def scale(value: float, unit: str) -> tuple[float, str]:
     """The factor by which to divide a value, and the unit it then has."""
     size = abs(value)
     if unit == "s":
-        return next(((factor, name) for factor, name in _TIMES if size >= factor), (1.0, "s"))
+        least = _TIMES[-1] if size > 0 else (1.0, "s")
+        return next(((factor, name) for factor, name in _TIMES if size >= factor), least)
     if unit in _PREFIXED:
         return next(((factor, prefix + unit) for factor, prefix in _PREFIXES if size >= factor), (1.0, unit))
     return 1.0, unit
@@ -108,6 +175,12 @@ def _finite(content: object) -> object:
     return content
 
 
+def _maybe_whole(value: float, unit: str, digits: int = 4, *, is_count: bool = False) -> str:
+    """A number; one of whole things without decimals, unless it is a mean between two whole numbers."""
+    whole = (is_count or unit in _WHOLE) and value.is_integer()
+    return f"{value + 0:,.0f}" if whole else number(value, digits)
+
+
 def _fixed(value: float, places: int) -> str:
     if places > MAX_PLACES:
         return f"{value:.2e}"
@@ -115,4 +188,6 @@ def _fixed(value: float, places: int) -> str:
 
 
 def _with_unit(shown: str, unit: str) -> str:
+    if shown == "1" and unit in _WHOLE:
+        unit = unit.removesuffix("s")
     return f"{shown} {unit}" if unit else shown

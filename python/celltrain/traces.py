@@ -7,6 +7,8 @@ from itertools import pairwise
 from string import digits
 from typing import TYPE_CHECKING, Any
 
+from celltrain.text import first_of, scale
+
 if TYPE_CHECKING:
     import numpy as np
     import polars as pl
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MOST_WINDOWS",
     "Trace",
+    "Windows",
     "busiest",
     "common_scale",
     "decimate",
@@ -31,7 +34,7 @@ __all__ = [
 
 
 MOST_WINDOWS = 40
-"""Connections whose windows a picture shows; more cannot be told apart on a page."""
+"""Connections that a picture of a time series shows; more cannot be told apart on a page."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,33 @@ class Trace:
     value: "Samples"
     group: str = ""
     """Entities of a group are drawn in one colour; without a group each has its own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """The congestion windows of one replication: those that a picture shows, and the sum of all."""
+
+    shown: Sequence[Trace]
+    """Those of the first `MOST_WINDOWS` connections."""
+    together: Trace
+    """The sum over every connection, shown or not."""
+    count: int
+    """Connections."""
+
+    @staticmethod
+    def of(every: Sequence[Trace]) -> "Windows":
+        """What a picture needs of the windows of every connection; there is at least one."""
+        return Windows(every[:MOST_WINDOWS], total(every), len(every))
+
+    @property
+    def part(self) -> str:
+        """Which connections are shown, if some are not: "the first 40 of 100 connections"."""
+        return "" if len(self.shown) == self.count else first_of(len(self.shown), self.count, "connection")
+
+    @property
+    def sum_name(self) -> str:
+        """What the sum is over; plain where the connections that it is over are all shown."""
+        return f"sum of {self.count:,}" if self.part else "sum"
 
 
 def traces(series: "pl.DataFrame", metric: str, replication: int = 0) -> list[Trace]:
@@ -64,18 +94,26 @@ def traces(series: "pl.DataFrame", metric: str, replication: int = 0) -> list[Tr
     ]
 
 
-def windows_of(result: "Result") -> list[Trace]:
-    """The congestion windows of the first replication, of at most `MOST_WINDOWS` connections."""
-    return result.traces("cwnd")[:MOST_WINDOWS]
+def windows_of(result: "Result", replication: int = 0) -> Windows | None:
+    """The congestion windows of a replication; None where nothing traced a TCP connection."""
+    every = result.traces("cwnd", replication=replication)
+    return Windows.of(every) if every else None
 
 
-def delivered_of(result: "Result") -> list[Trace]:
-    """What at most `MOST_WINDOWS` connections of the first replication had delivered by then, in MB."""
+def delivered_of(result: "Result") -> tuple[list[Trace], str]:
+    """What connections of the first replication had delivered by then, and which ones these are.
+
+    They are "every connection" or "the first 40 of 100 connections".
+    """
     groups = flow_groups(result.flows)
-    return [
-        replace(trace, value=trace.value / 1e6, unit="MB", group=groups.get(trace.entity, ""))
-        for trace in result.traces("delivered")[:MOST_WINDOWS]
+    every = result.traces("delivered")
+    shown = every[:MOST_WINDOWS]
+    factor, unit = scale(max((float(trace.value.max(initial=0)) for trace in shown), default=0.0), "B")
+    shown = [
+        replace(trace, value=trace.value / factor, unit=unit, group=groups.get(trace.entity, ""))
+        for trace in shown
     ]
+    return shown, first_of(len(shown), len(every), "connection")
 
 
 def decimate(trace: Trace, points: int) -> Trace:
@@ -103,17 +141,25 @@ def common_scale(every: Sequence[Trace]) -> float:
     return max(float(np.percentile(trace.value, 98)) for trace in every) or 1.0
 
 
-def busiest(every: Sequence[Trace], count: int = 4) -> list[Trace]:
-    """The traces with the largest means, in their own order; the rest of a network's ports is mostly idle."""
-    kept = sorted(every, key=lambda trace: -float(trace.value.mean()))[:count]
+def busiest(every: Sequence[Trace], count: int = 4, always: str | None = None) -> list[Trace]:
+    """The traces with the largest means, in their own order; the rest of a network's ports is mostly idle.
+
+    Args:
+        every: the traces.
+        count: how many.
+        always: the entity that is among them whatever its mean, as the bottleneck.
+    """
+    kept = sorted(every, key=lambda trace: (trace.entity != always, -float(trace.value.mean())))[:count]
     return [trace for trace in every if trace in kept]
 
 
 def total(every: Sequence[Trace]) -> Trace:
     """The sum of traces over the same times."""
-    import numpy as np
-
-    return Trace("sum", every[0].unit, every[0].t, np.vstack([trace.value for trace in every]).sum(axis=0))
+    first = every[0]
+    together = first.value.copy()
+    for trace in every[1:]:  # one by one: stacked, thousands of them would need their memory again
+        together += trace.value
+    return Trace("sum", first.unit, first.t, together)
 
 
 def flow_groups(flows: "pl.DataFrame | Mapping[str, Any]") -> dict[str, str]:

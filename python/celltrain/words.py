@@ -37,7 +37,8 @@ WORDS = (
     Word(
         "mean ± 95 % interval",
         "the mean over the replications, and half of its 95 % Student interval: t(0.975, n - 1) s / "
-        "sqrt(n), with the standard deviation s of the n replications; one replication has no interval",
+        "sqrt(n), with the standard deviation s of the n replications; one replication has no interval; "
+        "undefined where the measure is undefined in a replication",
         "run, compare, sweep, reproduce",
     ),
     Word(

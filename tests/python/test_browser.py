@@ -11,6 +11,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -18,7 +19,10 @@ import celltrain as ct
 from celltrain.report import PapersReport, comparison_report, reproduction_report, run_report
 from celltrain.report.distributions import distribution_chart
 from celltrain.report.page import Page
+from celltrain.report.parts import points_chart, series_chart
 from celltrain.report.sweep import sweep_report
+from celltrain.statistics import Estimate
+from celltrain.traces import Trace
 from tiny_paper import ID
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -138,18 +142,22 @@ def reports(scenario: ct.Scenario, tiny_paper: None) -> dict[str, str]:
 
 def look_at(html: str, place: Path) -> dict[str, Any]:
     """What happened in a browser that opened a report and used its charts."""
-    page = place / "report.html"
     html = html.replace("<title>", WATCH + "<title>", 1).replace("</body>", USE + "</body>", 1)
+    left = re.search(r'<pre id="outcome">(.*?)</pre>', opened(html, place), re.DOTALL)
+    assert left is not None
+    outcome: dict[str, Any] = json.loads(unescape(left[1]))
+    return outcome
+
+
+def opened(html: str, place: Path) -> str:
+    """The elements of a page after its scripts ran in a browser."""
+    page = place / "report.html"
     page.write_text(html, encoding="utf-8")
     options = ("--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,900", "--dump-dom")
     # No name resolves, so that a request could not hide in an answer.
     alone = ("--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={place / 'profile'}")
     command = [str(CHROMIUM), *options, *alone, page.as_uri()]
-    dom = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    left = re.search(r'<pre id="outcome">(.*?)</pre>', dom, re.DOTALL)
-    assert left is not None
-    outcome: dict[str, Any] = json.loads(unescape(left[1]))
-    return outcome
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -200,6 +208,40 @@ def test_a_distribution_is_drawn_whatever_its_values(
     (chart,) = outcome["seen"]
     assert chart["placed"]
     assert chart["end"].endswith(": a 100 %")
+
+
+def test_ticks_of_very_small_values_are_told_apart(tmp_path: Path) -> None:
+    page = Page("ratios", "of rare losses")
+    some = [Estimate(mean, None, None, 1) for mean in (1e-11, 2e-11, 5e-11)]
+    page.chart(
+        points_chart("abc", [("ratio", some, False)], xlabel="x", ylabel="ratio", unit="", form="rows"),
+        "Ratios.",
+    )
+    dom = opened(page.html(), tmp_path)
+    ticks = re.findall(r'text-anchor="middle">([^<]*)</text>', dom)
+    assert ticks == ["1e-11", "2e-11", "3e-11", "4e-11", "5e-11"]
+    assert "ratio, a: 1.000e-11" in dom
+
+
+def test_long_names_stay_apart_and_numbers_inside_their_chart(tmp_path: Path) -> None:
+    """Ports of long names that differ in their middle, and a tick of many digits at the end of an axis."""
+    names = [f"{'switch-of-the-first-building' * 2}-{n}-{'towards-the-second-one' * 2}" for n in range(12)]
+    times = np.arange(3.0)
+    page = Page("names", "of many letters")
+    page.chart(series_chart([Trace(name, "B", times, times) for name in names], "series"), "Series.")
+    some = [Estimate(123_456_789.0 + n, None, None, 1) for n in range(12)]
+    page.chart(
+        points_chart(names, [("ratio", some, False)], xlabel="x", ylabel="ratio", unit="", form="rows"),
+        "Ratios.",
+    )
+    dom = opened(page.html(), tmp_path)
+    shown = re.findall(r'text-anchor="end">([^<]*…[^<]*)</text>', dom)
+    assert [len(set(some)) for some in (shown[:12], shown[12:])] == [12, 12]
+    width = float(re.findall(r'viewBox="0 0 ([\d.]+) ', dom)[-1])
+    ticks = re.findall(
+        r'<text x="([\d.]+)"[^>]*text-anchor="middle">([\d,]+)</text>', dom.rpartition("<svg")[2]
+    )
+    assert max(float(x) + 6.7 * len(label) / 2 for x, label in ticks) <= width + 1e-6
 
 
 def test_a_page_with_problems_is_noticed(reports: dict[str, str], tmp_path: Path) -> None:

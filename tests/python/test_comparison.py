@@ -15,6 +15,7 @@ from scipy import stats
 import celltrain as ct
 from celltrain import verdicts
 from celltrain.comparison import Comparison, vary
+from celltrain.plots import compared_points
 from celltrain.registry import COMPARED
 from celltrain.report import comparison_report
 from celltrain.report.parts import points_chart
@@ -84,6 +85,44 @@ def test_what_cannot_be_told_apart_is_named() -> None:
     assert {leader.best, *leader.tied} == {"variant 0", "variant 1"}
     assert leader.sentence().startswith("Undecided by goodput:")
     assert leader.tied[0] in leader.sentence()
+
+
+def test_equal_variants_are_not_best() -> None:
+    samples = np.zeros((len(COMPARED), 3, 5))
+    samples[0, :2] = 100.0
+    leader = comparison(samples).leader("goodput")
+    assert leader.verdict is Verdict.UNDECIDED
+    assert leader.equal == ("variant 1",)
+    same = "No variant is best by goodput: variant 0 and variant 1 have the same mean (n = 5)."
+    assert leader.sentence() == same
+    noise = np.random.default_rng(1).standard_normal(5)
+    samples[0, 2] = 100.0 + noise - noise.mean() - 1e-3
+    found = comparison(samples)
+    told = f"{same.removesuffix('.')}; these replications cannot tell them from variant 2."
+    assert found.leader("goodput").sentence() == told
+
+
+def test_an_undefined_replication_is_named_in_tables_and_sentences() -> None:
+    samples = np.random.default_rng(1).standard_normal((len(COMPARED), 3, 5))
+    samples[0] = [[100.0] * 5, [200.0] * 5, [50.0, np.nan, 50.0, 50.0, 50.0]]
+    found = comparison(samples)
+    leader = found.leader("goodput")
+    assert (leader.undefined, leader.verdict) == (("variant 2",), Verdict.UNDECIDED)
+    assert (
+        "but goodput is undefined for variant 2 in a replication (ahead of variant 0 by" in leader.sentence()
+    )
+    assert found.difference_lines()[1][1] == "undefined in 1 of 5 runs"
+    assert found.size(found.measures[0]) == 200.0
+
+
+def test_differences_have_a_unit_of_their_own_size() -> None:
+    """Microseconds between delays of seconds."""
+    samples = np.ones((len(COMPARED), 2, 5))
+    place = COMPARED.index("delay_mean")
+    samples[place, 0] = [2.0, 2.1, 2.2, 2.3, 2.4]
+    samples[place, 1] = samples[place, 0] + [3e-6, 3.1e-6, 3.2e-6, 3.1e-6, 3e-6]
+    found = comparison(samples)
+    assert found.difference_lines()[0][place + 1] == "3.08 ± 0.10 µs *"
 
 
 def test_two_replications_decide_nothing() -> None:
@@ -282,6 +321,9 @@ def test_a_variant_without_a_value_is_last_and_has_a_gap_in_charts(scenario: ct.
     assert "NaN" not in comparison_report(found)
     estimates = [found.results[name].estimate("efficiency") for name in found.variants]
     chart = points_chart(found.variants, [("efficiency", estimates, False)], xlabel="", ylabel="", unit="")
+    assert "No mark: undefined in a replication." in comparison_report(found)
+    figure = compared_points(found, [measure])
+    assert [text.get_text() for text in figure.axes[0].texts] == ["undefined"]
     refused, plain = chart["series"][0]["points"]
     assert refused is None
     assert plain is not None

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,15 @@ from matplotlib.container import ErrorbarContainer
 import celltrain as ct
 from celltrain import plots
 from celltrain.folder import claim
-from celltrain.plots.style import COLOURS, colour_of
+from celltrain.plots.series import SeriesPanel, over_time
+from celltrain.plots.style import COLOURS, NAME, colour_of, styled
 from celltrain.statistics import Estimate
-from celltrain.traces import Trace, busiest, common_scale, decimate, total
+from celltrain.traces import MOST_WINDOWS, Trace, Windows, busiest, common_scale, decimate, total
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+ROOT = Path(__file__).parents[2]
 
 DRAW = """
 import sys
@@ -38,13 +42,14 @@ def figures() -> "dict[str, Figure]":
     some = [Estimate(1.0, None, 0.2, 5), None, Estimate(3.0, None, None, 1)]
     series = [plots.PointSeries("published", some, hollow=True), plots.PointSeries("reno", some)]
     panel = plots.PointPanel("Table 1", ["95 %", "90 %", "80 %"], series, "threshold", "total (packets)")
-    window = plots.WindowPanel("EPD", [trace("1"), trace("2", 1.0)], {"1": "group 1", "2": "group 2"})
+    connections = Windows.of([trace("1"), trace("2", 1.0)])
+    window = plots.WindowPanel("EPD", connections, {"1": "group 1", "2": "group 2"})
     return {
         "windows": plots.windows([window, window]),
         "occupancy": plots.occupancy([trace("switch1 > switch2"), trace("switch2 > dest1")], capacity=5e4),
         "points": plots.points([panel] * 3, columns=2),
         "bars": plots.bars(
-            ["1", "2"], [Estimate(1.0, None, 0.2, 5)] * 2, COLOURS[:2], "flow", "throughput (Mbit/s)"
+            ["1", "2"], [Estimate(1.0, None, 0.2, 5)] * 2, COLOURS[:2], "flow", "throughput (Mbit/s)", {}
         ),
     }
 
@@ -92,6 +97,22 @@ def test_windows_show_every_connection_and_the_sum() -> None:
     assert below.get_ylabel() == "sum (kB)"
 
 
+def test_windows_of_many_connections_say_which_are_shown_and_sum_over_all() -> None:
+    every = [trace(str(n)) for n in range(MOST_WINDOWS + 10)]
+    above, below = plots.windows([plots.WindowPanel("EPD", Windows.of(every), {})]).axes
+    assert len(above.lines) == MOST_WINDOWS
+    assert above.get_title(loc="left") == "EPD: the first 40 of 50 connections"
+    assert below.get_ylabel() == "sum of 50 (MB)"
+    assert below.dataLim.y1 == pytest.approx(50 * every[0].value.max() / 1e6)
+
+
+def test_a_picture_says_how_many_variants_it_leaves_out(scenario: ct.Scenario) -> None:
+    settings = {str(n): {"switch.buffer": f"{100 + n} cells"} for n in range(6)}
+    found = ct.compare(scenario.with_(duration="60 ms"), settings, replications=1, trace=True)
+    assert found.plot.windows().get_supxlabel() == "the first 4 of 6 variants"
+    assert found.plot.windows(variants=["0", "1"]).get_supxlabel() == ""
+
+
 def test_points_without_a_value_are_left_out() -> None:
     axis = figures()["points"].axes[0]
     errors = [container for container in axis.containers if isinstance(container, ErrorbarContainer)]
@@ -105,6 +126,49 @@ def test_flow_bars_are_the_means(scenario: ct.Scenario) -> None:
     heights = [bar.get_height() for bar in axis.patches]  # type: ignore[attr-defined]
     flows = result.flows.partition_by("flow", maintain_order=True)
     assert heights == pytest.approx([flow["goodput"].mean() / 1e6 for flow in flows])  # type: ignore[operator]
+
+
+LONG = "a-source-with-a-very-long-name-in-the-second-building-of-the-campus"
+
+
+def test_long_names_leave_space_for_pictures() -> None:
+    """Without a warning of matplotlib, and with names that stay apart."""
+    names = [f"{LONG}-{n}-{LONG}" for n in range(6)]
+    some = [Estimate(1.0, None, 0.2, 5)] * len(names)
+    every = [trace(name) for name in names]
+    panel = plots.PointPanel(LONG, names, [plots.PointSeries(name, some) for name in names], "x", "y")
+    key = dict(zip(names, COLOURS, strict=False))
+    column = plots.WindowPanel(LONG * 3, Windows.of(every), dict(zip(names, names, strict=True)))
+    drawn = {
+        "bars": plots.bars(names, some, COLOURS[:6], "flow", "goodput", key),
+        "points": plots.points([panel, panel]),
+        "windows": plots.windows([column, column]),
+        "occupancy": plots.occupancy(every),
+        "over time": over_time([SeriesPanel(LONG * 3, every, "delivered")]),
+    }
+    with styled(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for figure in drawn.values():
+            figure.draw_without_rendering()
+            box = figure.axes[0].get_position()
+            width, height = figure.get_size_inches()
+            assert box.width * width > 1.2
+            assert box.height * height > 0.5
+    for kind in ("bars", "points", "windows"):
+        axis = drawn[kind].axes[0]
+        ticks = axis.get_yticklabels() if kind == "windows" else axis.get_xticklabels()
+        labels = {one.get_text() for one in ticks}
+        assert len(labels) == len(names)
+        assert max(map(len, labels)) <= NAME
+
+
+def test_the_colours_of_flows_have_a_key(scenario: ct.Scenario) -> None:
+    figure = plots.flow_bars(ct.run(scenario, replications=1))
+    assert not figure.legends, "one group needs none"
+    network = ct.load(ROOT / "scenarios" / "networks" / "web-beside-cubic-and-bbr.toml")
+    brief = network.with_({"duration": "100 ms", "warm-up": "0 s"})
+    (key,) = plots.flow_bars(ct.run(brief, replications=1)).legends
+    assert [text.get_text() for text in key.get_texts()] == ["cubic", "bbr", "web"]
 
 
 def test_colours_follow_first_appearance_and_start_again() -> None:
@@ -129,4 +193,5 @@ def test_scale_choice_and_sum_of_traces() -> None:
     other = Trace("2", "B", flat.t, flat.value + 1)
     idle = Trace("3", "B", flat.t, 0 * flat.value)
     assert busiest([idle, other, flat], 2) == [other, flat]
+    assert busiest([idle, other, flat], 2, always="3") == [idle, other], "the bottleneck is always there"
     assert total([flat, flat]).value.tolist() == (2 * flat.value).tolist()

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -157,6 +158,19 @@ def test_text_is_escaped() -> None:
     )
 
 
+def test_a_short_text_of_a_table_stays_on_one_line() -> None:
+    page = Page("a", "b")
+    page.table(
+        ("buffer", "policy", "n"),
+        [("100000 cells", "a policy with a name of many words", "3")],
+        text_columns=2,
+    )
+    html = page.html()
+    assert '<td class="text whole">100000 cells</td>' in html
+    assert '<td class="text">a policy' in html
+    assert "<td>3</td>" in html
+
+
 def test_guarantees_are_told_where_there_are_some(scenario: ct.Scenario) -> None:
     text = run_report(ct.run(scenario, replications=1))
     assert "Beyond the guarantees" not in text
@@ -188,7 +202,41 @@ def test_results_of_an_older_version_lack_what_it_did_not_measure(
 def test_a_report_names_the_unit_of_its_queues(scenario: ct.Scenario) -> None:
     packets = scenario.with_({"link.framing": "packets", "switch.buffer": "20 packets"})
     for one, unit in ((scenario, "cells"), (packets, "packets")):
-        assert f"In {unit}, to one scale" in run_report(ct.run(one, replications=1, trace=True))
+        html = run_report(ct.run(one, replications=1, trace=True))
+        assert f"In {unit}, to one scale: the bottleneck, switch1 &gt; switch2, and the 3 busiest" in html
+        scale = chart_of(html, "Occupancies")["strips"][0]["scale"]
+        assert re.fullmatch(rf"[\d.]+ {unit}", scale)
+
+
+def chart_of(html: str, begin: str) -> dict[str, Any]:
+    """The one chart of a report whose label begins so."""
+    found = re.findall(r'<script type="application/json">(.*?)</script>', html)
+    (chart,) = (one for one in map(json.loads, found) if one["label"].startswith(begin))
+    return dict(chart)
+
+
+def test_charts_have_units_of_the_size_of_what_they_show(scenario: ct.Scenario) -> None:
+    slow = {"traffic": {"kind": "cbr", "rate": "20 kbit/s"}, "duration": "1 s"}
+    lead = chart_of(run_report(ct.run(scenario.with_(slow), replications=2)), "goodput")
+    assert lead["ylabel"] == "goodput (kbit/s)"
+    assert 1 < lead["series"][0]["points"][0][0] < 100
+    brief = scenario.with_({"duration": "50 us", "warm-up": "0 s", "sample": "1 us"})
+    over_time = chart_of(run_report(ct.run(brief, replications=1, trace=True)), "Occupancies")
+    assert (over_time["xlabel"], over_time["time_unit"]) == ("time (µs)", "µs")
+    times = over_time["strips"][0]["t"]
+    assert len(set(times)) == len(times) > 40
+    assert times[-1] == over_time["to"] == 50.0
+
+
+def test_a_chart_says_over_what_its_mean_and_percentiles_are(scenario: ct.Scenario) -> None:
+    """The mean delay at a port is over cells and its percentiles are over frames, but for packets."""
+    packets = scenario.with_({"link.framing": "packets", "switch.buffer": "40 packets"})
+    for one, units, frames in ((scenario, "cells", "frames"), (packets, "packets", "packets")):
+        html = run_report(ct.run(one, replications=1))
+        names = [f"mean over {units}", *(f"{nth} percentile over {frames}" for nth in ("95th", "99th"))]
+        chart = chart_of(html, "delay at the bottleneck")
+        assert [series["name"] for series in chart["series"]] == names
+        assert f"Delay at the bottleneck: {', '.join(names)}." in html
 
 
 def test_a_run_with_short_flows_answers_how_long_they_take(scenario: ct.Scenario) -> None:
@@ -219,10 +267,34 @@ def test_a_number_that_ends_the_name_of_a_group_belongs_to_it() -> None:
     assert list(flow_groups(numbers).values()) == ["group 1", "group 1", "group 2", "group 2"]
 
 
+def test_what_is_left_out_of_many_flows_is_said(scenario: ct.Scenario) -> None:
+    """Sums are over every flow, and each caption and heading says which flows are shown."""
+    short = {"topology.sources": 70, "duration": "60 ms", "warm-up": "10 ms", "vc.mcr": "100 kbit/s"}
+    result = ct.run(scenario.with_(short), replications=1, trace=True)
+    html = run_report(result)
+    assert "Goodput of the first 60 of 70 flows" in html
+    assert "One strip for each of the first 40 of 70 connections" in html
+    assert "below, the sum of all 70." in html
+    assert "Table of the first 60 of 70 flows" in html
+    assert "Shares of the time, the first 60 of 70 TCP flows" in html
+    assert "The first 60 of 70 VCs with an MCR" in html
+    windows = chart_of(html, "Congestion windows")
+    every = result.traces("cwnd")
+    assert len(every) == 70
+    assert windows["strips"][-1]["name"] == "sum of 70"
+    assert windows["strips"][-1]["max"] == max(
+        sum(trace.value[n] for trace in every) for n in range(len(every[0].t))
+    )
+
+
 def test_one_of_a_kind_is_in_the_singular(scenario: ct.Scenario) -> None:
     one = scenario.with_({"topology.sources": 1})
     result = ct.run(one, replications=1, trace=True)
     report = run_report(result)
     assert not re.findall(r"\b1 (?:flows|ports|replications)\b", report)
+    assert "95 % intervals" not in report, "one replication has none"
+    two = run_report(ct.run(one, replications=2))
+    assert "(1 degree of freedom)" in two
+    assert "Goodput of every flow. Lines: 95 % intervals." in two
     found = ct.sweep(one, grid={"switch.buffer": ["1000 cells"]}, replications=1)
     assert "1 point, 1 run, " in repr(found)

@@ -144,7 +144,9 @@ def test_the_command_writes_a_report_a_list_of_verdicts_and_a_folder_for_each_se
     assert cli(*words).code == 0
     report = (out / "report.html").read_text()
     assert "Is the queue short?" in report
-    assert "codel: of 2 statements 1 are supported, 1 contradicted and 0 undecided." in report
+    assert '<a class="out" href="1/report.html">All numbers</a>' in report
+    assert (out / "1" / "report.html").is_file()
+    assert "codel, of 2 statements: 1 supported, 1 contradicted and 0 undecided." in report
     assert "http://" not in report.replace("http://www.w3.org", "")
     found = read(out)
     assert isinstance(found, dict)
@@ -265,8 +267,8 @@ def test_stacks_and_congestion_controls_are_judged_against_a_stack(rivals: Path)
     assert judged["linux", "fairness_index"].found.mean > 0.5
     report = suite_report(found, ["celltrain", "suite", "tiny"])
     assert "“MUST be evaluated” (nobody, section 1)" in report
-    assert "Goodput of the second with its 95 % interval." in report
-    assert "Fairness index with its 95 % interval; more is better." in report
+    assert "Goodput of the second. Lines: 95 % intervals." in report
+    assert "Fairness index; more is better. Lines: 95 % intervals." in report
     alone = run_suite(load_suite(rivals), Asked(controls=["cubic"]), jobs=1, replications=1)
     assert list(alone.found["1"].variants) == ["rfc", "rfc with cubic"]
 

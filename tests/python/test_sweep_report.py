@@ -78,9 +78,13 @@ def test_many_panels_are_counted_not_drawn(scenario: ct.Scenario) -> None:
         "traffic.start": [f"0 ms .. {n} ms" for n in range(1, 14)],
     }
     tiny = scenario.with_(duration="1 ms", warm_up="0 s")
-    view = View.of(ct.sweep(tiny, grid=grid, replications=1))
+    sweep = ct.sweep(tiny, grid=grid, replications=1)
+    view = View.of(sweep)
     assert (len(view.facets), view.left_out) == (12, 1)
     assert view.has_many_lines
+    assert view.part == "the first 12 of 13 panels"
+    assert f"Each measure has {view.part}; summary.parquet has all." in sweep_report(sweep)
+    assert view.part in heat_map(sweep, measures(sweep)[0], view).get_supxlabel()
 
 
 def test_the_metric_of_until_is_shown_first(scenario: ct.Scenario) -> None:
@@ -117,8 +121,31 @@ def test_the_report_holds_every_mean(sweep: ct.Sweep) -> None:
 def test_what_has_no_value_has_no_mark(scenario: ct.Scenario) -> None:
     silent = scenario.with_(duration="1 ns", warm_up="0 s")
     sweep = ct.sweep(silent, grid={"switch.buffer": ["100 cells", "200 cells"]}, replications=2)
-    efficiency = next(chart for chart in charts(sweep_report(sweep)) if chart["ylabel"] == "efficiency")
+    page = sweep_report(sweep)
+    efficiency = next(chart for chart in charts(page) if chart["ylabel"] == "efficiency")
     assert efficiency["series"][0]["points"] == [None, None]
+    assert "Efficiency. No mark: undefined in a replication." in page
+
+
+def test_one_replication_says_nothing_about_the_spread(scenario: ct.Scenario) -> None:
+    page = sweep_report(
+        ct.sweep(scenario, grid={"switch.buffer": ["100 cells", "200 cells"]}, replications=1)
+    )
+    assert "Every point has one replication" in page
+    assert "95 % intervals" not in page
+
+
+def test_points_with_equal_means_tie(scenario: ct.Scenario) -> None:
+    """Two capacities that nothing reaches have the same runs, and neither is the best."""
+    ample = ["20 cells", "50000 cells", "60000 cells"]
+    page = sweep_report(ct.sweep(scenario, grid={"switch.buffer": ample}, replications=2))
+    (best,) = re.findall(r">(Best mean[^<]*)<", page)
+    assert best.endswith(" at switch.buffer = 50000 cells; 1 other point ties with it.")
+    (worst,) = re.findall(r">(Worst mean[^<]*)<", page)
+    assert worst.endswith(" at switch.buffer = 20 cells.")
+    page = sweep_report(ct.sweep(scenario, grid={"switch.buffer": ample[1:]}, replications=2))
+    assert "Best mean" not in page
+    assert re.search(r">Goodput is [^<]* at every point\.<", page)
 
 
 def test_the_report_of_a_wide_sweep_has_coloured_tables(scenario: ct.Scenario) -> None:

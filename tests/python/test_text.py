@@ -6,7 +6,7 @@ import math
 import pytest
 
 from celltrain import text
-from celltrain.statistics import Estimate
+from celltrain.statistics import Estimate, estimate
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from celltrain.statistics import Estimate
         (123.456, "123.5"),
         (None, "-"),
         (1.5e-15, "1.50e-15"),
-        (math.nan, "nan"),
+        (math.nan, "undefined"),
     ],
 )
 def test_number(value: float | None, shown: str) -> None:
@@ -33,8 +33,14 @@ def test_number(value: float | None, shown: str) -> None:
         (0.00206, "s", "2.060 ms"),
         (3.0, "s", "3.000 s"),
         (0.5, "", "0.5000"),
-        (12.0, "cells", "12.00 cells"),
+        (12.0, "cells", "12 cells"),
+        (12.5, "cells", "12.50 cells"),
+        (1.0, "packets", "1 packet"),
         (0.0, "s", "0 s"),
+        (2.5e-10, "s", "250.0 ps"),
+        (2.5e-13, "s", "0.2500 ps"),
+        (2.5e12, "bit/s", "2.500 Tbit/s"),
+        (47_000.0, "B", "47.00 kB"),
         (None, "s", "-"),
     ],
 )
@@ -63,6 +69,33 @@ def test_mean_and_interval_end_at_the_same_decimal(
     mean: float, half_width: float | None, unit: str, shown: str
 ) -> None:
     assert text.interval(Estimate(mean, None, half_width, 5), unit) == shown
+
+
+def test_an_undefined_mean_says_in_how_many_replications_there_is_no_value() -> None:
+    assert text.interval(estimate([1.0, math.nan, 2.0]), "s") == "undefined in 1 of 3 runs"
+    assert text.interval(estimate([math.nan, math.nan]), "s", 5.0) == "undefined"
+    assert text.quantity(math.nan, "bit/s") == "undefined"
+    assert text.percent(math.nan) == "-"
+
+
+def test_whole_means_of_counts_have_no_decimals() -> None:
+    assert text.interval(estimate([2.0, 2.0]), "", is_count=True) == "2 ± 0"
+    assert text.interval(estimate([3.0]), "cells") == "3 cells"
+    assert text.interval(estimate([1.0]), "") == "1.000", "a ratio"
+    assert text.interval(estimate([2.0, 3.0]), "", is_count=True) == "2.5 ± 6.4"
+
+
+def test_abbreviations_keep_their_capitals() -> None:
+    assert text.capital("goodput of TCP") == "Goodput of TCP"
+
+
+def test_shortened_names_stay_apart() -> None:
+    assert text.told(["epd", "switch1 > switch2"], 9) == ["epd", "swit…tch2"]
+    names = [f"a long beginning {n} and a long end" for n in range(12)]
+    found = text.told(names, 16)
+    assert len(set(found)) == 12
+    assert max(map(len, found)) <= 16
+    assert text.told(["the same name", "the same name"], 8) == ["the…ame"] * 2
 
 
 def test_published_numbers_keep_their_digits() -> None:

@@ -236,7 +236,7 @@ def _show_stacks(found: "Reproduction") -> None:
     for row in found.paper.headline:
         lines = [(name, *map(text.number, values)) for name, values in found.stack_means(row)]
         if lines:
-            terminal.heading(f"{row.capitalize()}, mean over the columns of a table")
+            terminal.heading(f"{text.capital(row)}, mean over the columns of a table")
             terminal.table(("", "published", *found.stacks), lines)
 
 

@@ -130,15 +130,16 @@ def _as_json(result: "Result", out: str | None) -> dict[str, object]:
 def _show(result: "Result") -> None:
     from celltrain import text
     from celltrain.advice import advice
-    from celltrain.registry import title
+    from celltrain.registry import COUNTS, title
 
     m = result.manifest
     terminal.say(f"{m['name']}: {text.counted(m['replications'], 'replication')}, seed {m['seed']}")
     terminal.say(f"bottleneck: {m['bottleneck'] or 'none, there is no switch'}")
     rows = []
     for row in result.estimate_rows():
-        found = result.estimate(row["metric"])
-        rows.append((title(row["metric"]), text.interval(found, row["unit"])))
+        metric, unit = row["metric"], row["unit"]
+        shown = text.interval(result.estimate(metric), unit, is_count=metric in COUNTS)
+        rows.append((title(metric), shown))
     terminal.table(("measure", "mean ± 95 % interval"), rows)
     terminal.say(options.effort(m, m["replications"]))
     terminal.say_notes(advice(result))

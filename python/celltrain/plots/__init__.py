@@ -12,8 +12,9 @@ from celltrain.plots.compared import compared_points
 from celltrain.plots.points import PointPanel, PointSeries, bars, points
 from celltrain.plots.reproduction import draw_reproduction, table_points, window_panel
 from celltrain.plots.series import SeriesPanel, WindowPanel, occupancy, over_time, windows
-from celltrain.plots.style import colour_of, keeps_pictures, save
+from celltrain.plots.style import COLOURS, colour_of, keeps_pictures, save
 from celltrain.results import Result
+from celltrain.text import first_of, scale, with_unit
 from celltrain.traces import busiest, delivered_of, flow_groups, windows_of
 
 if TYPE_CHECKING:
@@ -46,17 +47,17 @@ def draw_run(result: Result, folder: Folder) -> None:
     That is what every connection had delivered, its window, and the occupancies of the busiest ports.
     """
     every_window, every_port = windows_of(result), result.traces("occupancy")
-    traced = bool(every_window or every_port)  # the manifest does not say so
+    traced = every_window is not None or bool(every_port)  # the manifest does not say so
     if keeps_pictures(folder, {**result.manifest, "traced": traced}):
         return
     figures: dict[str, Figure] = {"flows": flow_bars(result)}
-    received = delivered_of(result)
+    title = result.manifest["name"]
+    received, which = delivered_of(result)
     if received:
-        figures["delivered"] = over_time([SeriesPanel(result.manifest["name"], received, "delivered")])
-    if every_window:
-        title = result.manifest["name"]
+        figures["delivered"] = over_time([SeriesPanel(f"{title}: {which}", received, "delivered")])
+    if every_window is not None:
         figures["windows"] = windows([WindowPanel(title, every_window, flow_groups(result.flows))])
-    ports = busiest(every_port)
+    ports = busiest(every_port, always=result.manifest.get("bottleneck"))
     if ports:
         figures["occupancy"] = occupancy(ports)
     for name, figure in figures.items():
@@ -64,14 +65,24 @@ def draw_run(result: Result, folder: Folder) -> None:
 
 
 def flow_bars(result: Result) -> "Figure":
-    """The goodput of every flow with its interval, coloured by group."""
+    """The goodput of flows with their intervals, coloured by group."""
     by_flow = result.by_flow()
-    heights = [statistics.estimate([value / 1e6 for value in part["goodput"]]) for part in by_flow]
+    goodput = [statistics.estimate(part["goodput"].to_list()) for part in by_flow]
+    factor, unit = scale(statistics.largest(goodput), "bit/s")
+    heights = [one.scaled(1 / factor) for one in goodput]
     names = [str(part["flow"][0]) for part in by_flow]
-    groups = [str(part["group"][0]) for part in by_flow]
+    known = flow_groups(result.flows)
+    groups = [known[name] for name in names]
     colours = colour_of(groups)
+    which = first_of(len(names), result.flows["flow"].n_unique(), "flow")
+    has_key = 1 < len(colours) <= len(COLOURS)
     return bars(
-        names, heights, [colours[group] for group in groups], "flow, coloured by group", "goodput (Mbit/s)"
+        names,
+        heights,
+        [colours[group] for group in groups],
+        f"{which}, coloured by group" if has_key else which,
+        with_unit("goodput", unit),
+        colours if has_key else {},
     )
 
 

@@ -1,12 +1,14 @@
 """A comparison as one picture: a row for each variant, a column for each measure, the best first."""
 
+import math
 from collections.abc import Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING
 
 from celltrain import text
 from celltrain.bounds import bounds, reach
-from celltrain.plots.style import COLOURS, panels, styled
+from celltrain.leaders import best_first
+from celltrain.plots.style import COLOURS, NAME, panels, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,10 +34,7 @@ TITLE = 24
 
 def order_by(found: "Comparison", measure: "Measure") -> list[str]:
     """The variants, the best by a measure first."""
-    sign = -1 if measure.more_is_better else 1
-    return sorted(
-        found.variants, key=lambda name: (sign * found.results[name].estimate(measure.name).mean, name)
-    )
+    return best_first(measure, {name: found.estimate(name, measure).mean for name in found.variants})
 
 
 def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = None) -> "Figure":
@@ -45,7 +44,8 @@ def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = 
     """
     shown = list(measures or found.measures)[:COLUMNS]
     order = order_by(found, shown[0])
-    longest = max(map(len, order))
+    names = text.told(order, NAME)
+    longest = max(map(len, names))
     with styled():
         width = 0.075 * longest + 0.6 + 1.75 * len(shown)
         figure, (axes,) = panels(1, len(shown), max(width, 5.0), ROW * len(order) + 1.25, sharey=True)
@@ -53,10 +53,11 @@ def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = 
         figure.set_layout_engine("constrained", w_pad=APART)
         for axis, measure in zip(axes, shown, strict=True):
             _column(axis, found, measure, order)
-        axes[0].set_yticks(range(len(order)), order)
+        axes[0].set_yticks(range(len(order)), names)
         axes[0].set_ylim(len(order) - 0.4, -0.6)
+        spread = " and 95 % interval" if found.manifest["replications"] > 1 else ""
         figure.supxlabel(
-            f"mean and 95 % interval, sorted by {shown[0].title}; full: best, or not told from the best",
+            f"mean{spread}, sorted by {shown[0].title}; full: best, or not told from the best",
             fontsize="small",
         )
     return figure
@@ -68,6 +69,11 @@ def _column(axis: "Axes", found: "Comparison", measure: "Measure", order: Sequen
     best = {leader.best, *leader.tied}
     for row, name in enumerate(order):
         estimate = found.results[name].estimate(measure.name)
+        if not math.isfinite(estimate.mean):
+            axis.annotate(
+                "undefined", (0.5, row), xycoords=("axes fraction", "data"), ha="center", va="center"
+            )
+            continue
         below, above = reach(estimate, bounds(measure))
         axis.errorbar(
             [estimate.mean / factor],

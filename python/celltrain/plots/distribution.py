@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from celltrain.errors import InputError, unknown
-from celltrain.plots.style import COLOURS, panels, styled
-from celltrain.text import quantity, scale, with_unit
+from celltrain.plots.style import COLOURS, NAME, panels, styled
+from celltrain.text import quantity, scale, told, with_unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,7 +92,7 @@ def cdf(every: "Mapping[str, Values]", label: str, unit: str) -> "Figure":
     factor, unit_shown = scale(size, unit)
     with styled():
         figure, ((axis,),) = panels(1, 1, 6.4, 3.6 + 0.18 * len(every))
-        for index, (name, values) in enumerate(every.items()):
+        for index, (name, values) in enumerate(zip(told([*every], NAME), every.values(), strict=True)):
             colour = COLOURS[index % len(COLOURS)]
             x, share = _curve(values)
             said = ", ".join(quantity(float(np.percentile(values, one)), unit, 3) for one in PERCENTILES)

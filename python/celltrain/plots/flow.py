@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain.errors import InputError
 from celltrain.experiment import Task, simulate
-from celltrain.plots.style import COLOURS, panels, styled
+from celltrain.plots.style import COLOURS, panels, styled, titled
 from celltrain.results import record_frame
 from celltrain.scenario import Scenario
+from celltrain.text import scale, with_unit
 from celltrain.traces import Trace
 
 if TYPE_CHECKING:
@@ -97,17 +98,19 @@ def flow(title: str, drawn: FlowTraces, events: Sequence[FlowEvent], span: tuple
         span: the time to show, in seconds.
     """
     shown = [event for event in events if span[0] <= event.t <= span[1]]
-    lines = _listing(shown)
+    scaled = scale(span[1] - span[0], "s")
+    factor, unit = scaled
+    lines = _listing(shown, scaled)
     with styled():
         heights = (4.0, 1.7, 0.17 * len(lines) + 0.1)
         figure, ((above,), (below,), (notes,)) = panels(
             3, 1, 9.0, sum(heights) + 0.9, height_ratios=list(heights)
         )
-        _sequence(above, drawn, span)
-        _windows(below, drawn, span)
-        lanes = _mark(above, below, shown, span)
-        above.set_title(title, pad=6 + 11 * lanes)
-        below.set_xlabel("time (s)")
+        _sequence(above, drawn, span, factor)
+        _windows(below, drawn, span, factor)
+        lanes = _mark(above, below, shown, span, factor)
+        titled(above, title, pad=6 + 11 * lanes)
+        below.set_xlabel(with_unit("time", unit))
         notes.axis("off")
         notes.text(0, 1, "\n".join(lines), va="top", transform=notes.transAxes, fontsize="small")
     return figure
@@ -145,8 +148,12 @@ def _seconds(text: str) -> str:
     return f"{float(text.removesuffix('s')):.3g} s" if text else "unknown"
 
 
-def _listing(events: Sequence[FlowEvent]) -> list[str]:
-    lines = [f"{number}   {event.t:.4f} s   {event.text}" for number, event in enumerate(events[:LISTED], 1)]
+def _listing(events: Sequence[FlowEvent], scaled: tuple[float, str]) -> list[str]:
+    factor, unit = scaled
+    lines = [
+        f"{number}   {event.t / factor:.4f} {unit}   {event.text}"
+        for number, event in enumerate(events[:LISTED], 1)
+    ]
     if len(events) > LISTED:
         lines.append(f"and {len(events) - LISTED} more: show a shorter time to have them explained")
     return lines or ["nothing but ACKs for new data and duplicate ACKs happened"]
@@ -158,12 +165,13 @@ def _nothing(name: str) -> Trace:
     return Trace(name, "B", np.empty(0), np.empty(0))
 
 
-def _within(trace: Trace, span: tuple[float, float]) -> Trace:
+def _within(trace: Trace, span: tuple[float, float], factor: float) -> Trace:
+    """The part within the time to show, its times divided by the factor of the axis."""
     kept = (trace.t >= span[0]) & (trace.t <= span[1])
-    return Trace(trace.entity, trace.unit, trace.t[kept], trace.value[kept])
+    return Trace(trace.entity, trace.unit, trace.t[kept] / factor, trace.value[kept])
 
 
-def _sequence(axis: "Axes", drawn: FlowTraces, span: tuple[float, float]) -> None:
+def _sequence(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor: float) -> None:
     """What was sent and acknowledged, in kB from the start of the data."""
     looks: list[tuple[str, Trace, dict[str, Any]]] = [
         ("sent", drawn.sent, {"marker": ".", "markersize": 4, "linestyle": "", "color": COLOURS[0]}),
@@ -179,17 +187,17 @@ def _sequence(axis: "Axes", drawn: FlowTraces, span: tuple[float, float]) -> Non
         ),
     ]
     for label, trace, look in looks:
-        part = _within(trace, span)
+        part = _within(trace, span, factor)
         axis.plot(part.t, part.value / 1e3, label=label, rasterized=len(part.t) > MANY, **look)
     axis.set_ylabel("sequence number (kB)")
-    axis.set_xlim(*span)
+    axis.set_xlim(span[0] / factor, span[1] / factor)
     axis.tick_params(axis="x", labelbottom=False)
     axis.legend(loc="upper left")
 
 
-def _windows(axis: "Axes", drawn: FlowTraces, span: tuple[float, float]) -> None:
+def _windows(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor: float) -> None:
     """Congestion window and slow-start threshold in kB; a threshold far above the window is cut off."""
-    window, threshold = _within(drawn.cwnd, span), _within(drawn.ssthresh, span)
+    window, threshold = (_within(trace, span, factor) for trace in (drawn.cwnd, drawn.ssthresh))
     axis.plot(window.t, window.value / 1e3, color=COLOURS[0], linewidth=1.0, label="congestion window")
     axis.plot(
         threshold.t,
@@ -201,21 +209,23 @@ def _windows(axis: "Axes", drawn: FlowTraces, span: tuple[float, float]) -> None
         label="slow-start threshold",
     )
     axis.set_ylim(0, 1.15 * float(window.value.max(initial=1.0)) / 1e3)
-    axis.set_xlim(*span)
+    axis.set_xlim(span[0] / factor, span[1] / factor)
     axis.set_ylabel("window (kB)")
     axis.legend(loc="upper left", bbox_to_anchor=(0, 1.22), ncols=2)
 
 
-def _mark(above: "Axes", below: "Axes", events: Sequence[FlowEvent], span: tuple[float, float]) -> int:
+def _mark(
+    above: "Axes", below: "Axes", events: Sequence[FlowEvent], span: tuple[float, float], factor: float
+) -> int:
     """A line at each event, and on top its number in the list; returns how many lanes the numbers take."""
     for event in events:
         for axis in (above, below):
-            axis.axvline(event.t, color="#888888", linewidth=0.7, linestyle=":", zorder=0)
+            axis.axvline(event.t / factor, color="#888888", linewidth=0.7, linestyle=":", zorder=0)
     labels = _numbers([event.t for event in events[:LISTED]], span[1] - span[0])
     for label in labels:
         above.annotate(
             label.text,
-            (label.t, 1),
+            (label.t / factor, 1),
             xycoords=("data", "axes fraction"),
             xytext=(0, 3 + 11 * label.lane),
             textcoords="offset points",

@@ -11,6 +11,7 @@ from celltrain.errors import InputError, unknown
 from celltrain.registry import Measure
 from celltrain.results import Result
 from celltrain.scenario import Scenario
+from celltrain.text import first_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,6 +37,9 @@ Span = tuple[float | None, float | None]
 WHOLE: Span = (None, None)
 
 NO_SCENARIO = "these results do not hold their scenario: run it again with this version"
+
+MOST_COLUMNS = 4
+"""Variants whose windows are side by side unless asked otherwise."""
 
 DELAY = "delay"
 """The metric of `cdf` that stands for the time that cells spend at a port."""
@@ -126,7 +130,14 @@ class ComparisonPlots:
 
     def windows(self, replication: int = 0, variants: Sequence[str] = ()) -> "Figure":
         """The congestion windows of some variants to one scale; of the first four by default."""
-        return _windows(self._some(variants or self._found.variants[:4]), replication)
+        from celltrain.plots.style import noted, styled
+
+        known = self._found.variants
+        figure = _windows(self._some(variants or known[:MOST_COLUMNS]), replication)
+        if not variants and len(known) > MOST_COLUMNS:
+            with styled():
+                noted(figure, first_of(MOST_COLUMNS, len(known), "variant"))
+        return figure
 
     def cdf(self, metric: str, entity: str | None = None, variants: Sequence[str] = ()) -> "Figure":
         """The distribution of a metric under some variants; see `ResultPlots.cdf`."""
@@ -287,13 +298,13 @@ def _queue_panel(
 
 def _windows(results: Mapping[str, Result], replication: int) -> "Figure":
     from celltrain.plots.series import WindowPanel, windows
-    from celltrain.traces import MOST_WINDOWS, flow_groups
+    from celltrain.traces import flow_groups, windows_of
 
     _check_replication(results.values(), replication)
     columns = []
     for name, result in results.items():
-        every = result.traces("cwnd", replication=replication)[:MOST_WINDOWS]
-        if not every:
+        every = windows_of(result, replication)
+        if every is None:
             raise InputError(
                 f"{name} has no windows: only traced runs of TCP have them (--trace, trace=True)"
             )

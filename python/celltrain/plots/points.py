@@ -1,14 +1,25 @@
 """Pictures of means with intervals: published against measured, policy against policy, flow beside flow."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal
 
 from celltrain.bounds import UNBOUNDED, Bounds, reach
-from celltrain.plots.style import COLOURS, HATCHES, MARKERS, panels, styled
+from celltrain.plots.style import (
+    COLOURS,
+    HATCHES,
+    MARKERS,
+    NAME,
+    keyed,
+    legend_columns,
+    panels,
+    styled,
+    titled,
+)
 from celltrain.statistics import Estimate
+from celltrain.text import told
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,14 +30,11 @@ __all__ = ["PointPanel", "PointSeries", "bars", "points"]
 SPREAD = 0.6
 """The part of the space between two categories over which the series of one category are spread."""
 
-MOST_LEGEND = 6
-"""Entries of a legend side by side."""
-
 MOST_LETTERS = 26
 """Letters that stand side by side below a panel, if every category has as many as the longest; more are
 written at a slant."""
-LETTERS = 13
-"""Letters of a legend that fit into an inch, its marks among them."""
+MANY = 16
+"""Bars from which on they are narrow."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +71,11 @@ def points(every: Sequence[PointPanel], columns: int = 4) -> "Figure":
     with styled():
         width = max(5.0, 3.1 * columns)
         names = list(dict.fromkeys(series.name for panel in every for series in panel.series))
-        beside = _side_by_side(names, width)
+        beside = legend_columns(names, width)
         lines = -(-len(names) // beside)
-        figure, axes = panels(rows, columns, width, 2.6 * rows + 0.2 + 0.2 * lines)
+        longest = max(len(name) for panel in every for name in told(panel.categories, NAME))
+        height = 2.6 + 0.04 * max(0, longest - 12)  # long names stand at a slant below the panel
+        figure, axes = panels(rows, columns, width, height * rows + 0.2 + 0.2 * lines)
         flat = [axis for row in axes for axis in row]
         for axis, panel in zip(flat, every, strict=False):
             _point_panel(axis, panel)
@@ -75,28 +85,34 @@ def points(every: Sequence[PointPanel], columns: int = 4) -> "Figure":
         every_entry = (zip(*reversed(axis.get_legend_handles_labels()), strict=True) for axis in flat)
         entries = {label: handle for of_axis in every_entry for label, handle in of_axis}
         if len(entries) > 1:
-            figure.legend([*entries.values()], [*entries], loc="outside lower center", ncols=beside)
+            shown = told([*entries], NAME)
+            figure.legend([*entries.values()], shown, loc="outside lower center", ncols=beside)
     return figure
 
 
-def _side_by_side(labels: Sequence[str], width: float) -> int:
-    """How many entries of a legend fit side by side into so many inches."""
-    fitting = int(width * LETTERS / (max(map(len, labels), default=0) + 7))
-    return max(1, min(len(labels), MOST_LEGEND, fitting))
-
-
 def bars(
-    categories: Sequence[str], heights: Sequence[Estimate], colours: Sequence[str], xlabel: str, ylabel: str
+    categories: Sequence[str],
+    heights: Sequence[Estimate],
+    colours: Sequence[str],
+    xlabel: str,
+    ylabel: str,
+    key: Mapping[str, str],
 ) -> "Figure":
-    """A bar with its interval for each category."""
+    """A bar with its interval for each category; `key` has what the colours mean, by its name."""
+    names = told(categories, NAME)
+    longest = max(map(len, names))
+    across = longest > 3  # then names are written from bottom to top
     with styled():
-        figure, ((axis,),) = panels(1, 1, max(5.0, 0.45 * len(categories) + 1.5), 3.2)
+        width = max(5.0, (0.45 if len(names) <= MANY else 0.25) * len(names) + 1.5)
+        lines = -(-len(key) // legend_columns(key, width)) if key else 0
+        figure, ((axis,),) = panels(1, 1, width, 3.0 + (0.08 * longest if across else 0) + 0.2 * lines)
         positions = range(len(categories))
         errors = _reaches(heights, (0.0, math.inf))
         means = [found.mean for found in heights]
         axis.bar(positions, means, yerr=errors, color=list(colours), capsize=3, error_kw={"linewidth": 1})
-        longest = max(map(len, categories))
-        axis.set_xticks(positions, categories, rotation=0 if longest <= 3 else 90)
+        axis.set_xticks(positions, names, rotation=90 if across else 0)
+        axis.margins(x=0.01)
+        keyed(figure, key)
         axis.set_xlabel(xlabel)
         axis.grid(visible=False, axis="x")
         axis.set_ylabel(ylabel)
@@ -151,10 +167,11 @@ def _point_panel(axis: "Axes", panel: PointPanel) -> None:
             linewidth=1,
             label=series.name,
         )
-    crowded = len(panel.categories) * max(map(len, panel.categories)) > MOST_LETTERS
+    names = told(panel.categories, NAME)
+    crowded = len(names) * max(map(len, names)) > MOST_LETTERS
     slant: dict[str, Any] = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
-    axis.set_xticks(range(len(panel.categories)), panel.categories, **slant)
-    axis.set_xlim(-0.6, len(panel.categories) - 0.4)
-    axis.set_title(panel.title)
+    axis.set_xticks(range(len(names)), names, **slant)
+    axis.set_xlim(-0.6, len(names) - 0.4)
+    titled(axis, panel.title)
     axis.set_xlabel(panel.xlabel)
     axis.set_ylabel(panel.ylabel)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from celltrain.cells import Cells, PortFacts
-from celltrain.plots.style import COLOURS, panels, styled
+from celltrain.plots.style import COLOURS, panels, styled, titled
+from celltrain.text import scale
 from celltrain.traces import Trace, decimate
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
     high = TALL if len(every) < MANY else LOW
     heights = [height for _ in every for height in ((high, low) if low else (high,))]
     top = max(map(_top, every))
-    factor, unit = (1e3, "ms") if span[1] - span[0] < 1 else (1.0, "s")
+    part, unit = scale(span[1] - span[0], "s")
+    factor = 1 / part
     with styled():
         size = (8.0, sum(heights) + 0.3 * len(every) + 1.0)
         figure, grid = panels(len(heights), 1, *size, sharex=True, height_ratios=heights)
@@ -76,7 +78,7 @@ def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
         for place, panel in enumerate(every):
             above = axes[each * place]
             _occupancy(above, panel, factor, top)
-            above.set_title(_title(panel), fontsize="medium")
+            titled(above, _title(panel), fontsize="medium")
             if low:
                 _below(axes[each * place + 1], panel, lanes, factor)
         if low:
@@ -282,7 +284,8 @@ def _counts(axis: "Axes", cells: Cells, factor: float) -> None:
 
 def _bin_width(span: tuple[float, float]) -> str:
     width = (span[1] - span[0]) / BINS
-    return f"{1e3 * width:.3g} ms" if width >= 1e-3 else f"{1e6 * width:.3g} µs"
+    factor, unit = scale(width, "s")
+    return f"{width / factor:.3g} {unit}"
 
 
 def _legend(figure: "Figure", every: Sequence[QueuePanel]) -> None:

@@ -17,7 +17,7 @@ from celltrain.papers.description import OverTime
 from celltrain.plots.points import PointPanel, PointSeries, points
 from celltrain.plots.series import SeriesPanel, WindowPanel, over_time, windows
 from celltrain.plots.style import keeps_pictures, save_as
-from celltrain.traces import MOST_WINDOWS, flow_groups
+from celltrain.traces import Windows, flow_groups
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -138,7 +138,7 @@ def window_panel(figure: "CellRun") -> WindowPanel:
     record = figure.record
     index = record.metric("synchronisation_index")
     title = f"{figure.column.name}, {figure.stack}: synchronisation index {index:.2f}"
-    return WindowPanel(title, record.traces("cwnd")[:MOST_WINDOWS], flow_groups(record.flows))
+    return WindowPanel(title, Windows.of(record.traces("cwnd")), flow_groups(record.flows))
 
 
 def table_points(found: "Reproduction", table: "Table", row: str) -> PointPanel:

@@ -1,12 +1,12 @@
 """Pictures of time series: the windows of every connection, the occupancy of every port."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from celltrain.plots.style import colour_of, panels, styled
-from celltrain.text import with_unit
-from celltrain.traces import Trace, common_scale, decimate, total
+from celltrain.plots.style import NAME, colour_of, keyed, panels, styled, titled
+from celltrain.text import scale, told, with_unit
+from celltrain.traces import Trace, Windows, common_scale, decimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,7 @@ class WindowPanel:
     """The congestion windows of one run, to stand in a column of their own."""
 
     title: str
-    windows: Sequence[Trace]
+    windows: Windows
     groups: Mapping[str, str]
     """The group of every connection, which gives it its colour."""
 
@@ -41,34 +41,41 @@ class SeriesPanel:
 def over_time(every: Sequence[SeriesPanel]) -> "Figure":
     """Time series as lines, one panel per run, all panels over the same time and to one scale."""
     with styled():
+        factor, unit = _time_axis(trace for panel in every for trace in panel.traces)
         figure, axes = panels(len(every), 1, 8.0, 2.4 * len(every) + 0.8, sharex=True, sharey=True)
         for (axis,), panel in zip(axes, every, strict=True):
             names = [trace.group or trace.entity for trace in panel.traces]
             colours = colour_of(names)
+            shown = dict(zip(colours, told([*colours], NAME), strict=True))
             seen: set[str] = set()
             for trace, name in zip(panel.traces, names, strict=True):
                 drawn = decimate(trace, POINTS)
                 # A group has one entry in the legend.
-                label = "_nolegend_" if name in seen else name
+                label = "_nolegend_" if name in seen else shown[name]
                 seen.add(name)
-                axis.plot(drawn.t, drawn.value, color=colours[name], linewidth=0.8, label=label)
-            axis.set_title(panel.title)
+                axis.plot(drawn.t / factor, drawn.value, color=colours[name], linewidth=0.8, label=label)
+            titled(axis, panel.title)
             axis.set_ylabel(with_unit(panel.label, panel.traces[0].unit))
             axis.margins(x=0)
             if len(seen) > 1:
-                axis.legend(loc="upper left", ncols=4, fontsize="x-small")
-        axes[-1][0].set_xlabel("time (s)")
+                beside = 4 if max(map(len, shown.values())) <= NAME // 2 else 3
+                axis.legend(loc="upper left", ncols=beside, fontsize="x-small")
+        axes[-1][0].set_xlabel(with_unit("time", unit))
     return figure
 
 
 def windows(columns: Sequence[WindowPanel]) -> "Figure":
-    """The windows of every connection, one strip each over the same time, and their sum below.
+    """The windows of connections, one strip each over the same time, and the sum of all below.
 
     Windows that move together show as edges that line up over the strips and as deep teeth of the sum. All
-    strips of all columns share one scale; the sum is in kB.
+    strips of all columns share one scale, and so do the sums.
     """
-    strips = max(len(column.windows) for column in columns)
-    top = common_scale([trace for column in columns for trace in column.windows])
+    strips = max(len(column.windows.shown) for column in columns)
+    shown = [trace for column in columns for trace in column.windows.shown]
+    top, time = common_scale(shown), _time_axis(shown)
+    groups = [column.groups.get(trace.entity, "") for column in columns for trace in column.windows.shown]
+    colours = colour_of(groups)
+    factor, unit = scale(max(float(column.windows.together.value.max()) for column in columns), "B")
     with styled():
         size = (5.5 * len(columns), max(0.36 * strips, 1.4) + 2.0)
         # One pair of axes per column: one per strip would be drawn ten times as slowly.
@@ -76,13 +83,15 @@ def windows(columns: Sequence[WindowPanel]) -> "Figure":
             2, len(columns), *size, sharex=True, sharey="row", height_ratios=[max(strips, 4), 3]
         )
         for above, below, column in zip(*axes, columns, strict=True):
-            _strips(above, column, top)
-            together = decimate(total(column.windows), POINTS)
-            below.fill_between(together.t, together.value / 1e3, color="#bbbbbb", linewidth=0)
+            _strips(above, column, colours, top, time[0])
+            together = decimate(column.windows.together, POINTS)
+            below.fill_between(together.t / time[0], together.value / factor, color="#bbbbbb", linewidth=0)
             below.set_ylim(bottom=0)
             below.margins(x=0)
-            below.set_xlabel("time (s)")
-        axes[1][0].set_ylabel("sum (kB)")
+            below.set_xlabel(with_unit("time", time[1]))
+            if column is columns[0] or column.windows.part:
+                below.set_ylabel(with_unit(column.windows.sum_name, unit))
+        keyed(figure, colours)
     return figure
 
 
@@ -92,31 +101,37 @@ def occupancy(ports: Sequence[Trace], capacity: float | None = None) -> "Figure"
         figure, axes = panels(len(ports), 1, 8.0, 1.2 * len(ports) + 0.8, sharex=True, sharey=True)
         colours = colour_of([port.entity for port in ports])
         top = max(*(float(port.value.max(initial=1)) for port in ports), capacity or 1.0)
+        factor, unit = _time_axis(ports)
         for (axis,), port in zip(axes, (decimate(port, POINTS) for port in ports), strict=True):
-            axis.plot(port.t, port.value, color=colours[port.entity], linewidth=0.7)
-            axis.set_title(port.entity)
+            axis.plot(port.t / factor, port.value, color=colours[port.entity], linewidth=0.7)
+            titled(axis, port.entity)
             axis.set_ylim(0, 1.05 * top)
             axis.margins(x=0)
             if capacity is not None:
                 axis.axhline(capacity, color="#555555", linewidth=0.8, linestyle="--")
-        axes[-1][0].set_xlabel("time (s)")
+        axes[-1][0].set_xlabel(with_unit("time", unit))
         figure.supylabel("occupancy (cells)", fontsize="medium")
     return figure
 
 
-def _strips(axis: "Axes", column: WindowPanel, top: float) -> None:
+def _time_axis(every: Iterable[Trace]) -> tuple[float, str]:
+    """By what to divide times in seconds, and the unit that they then have."""
+    return scale(max(float(trace.t[-1]) for trace in every), "s")
+
+
+def _strips(axis: "Axes", column: WindowPanel, colours: Mapping[str, str], top: float, factor: float) -> None:
     """Every window on a base line of its own, the first on top, each strip one unit high."""
-    names = [column.groups.get(trace.entity, "") for trace in column.windows]
-    colours = colour_of(names)
-    bases = range(len(column.windows) - 1, -1, -1)
-    for base, trace, group in zip(bases, column.windows, names, strict=True):
+    shown = column.windows.shown
+    names = [column.groups.get(trace.entity, "") for trace in shown]
+    bases = range(len(shown) - 1, -1, -1)
+    for base, trace, group in zip(bases, shown, names, strict=True):
         drawn = decimate(trace, POINTS)
         heights = base + 0.92 * drawn.value / top
-        axis.fill_between(drawn.t, base, heights, color=colours[group], alpha=0.35, linewidth=0)
-        axis.plot(drawn.t, heights, color=colours[group], linewidth=0.6)
-    axis.set_yticks(list(bases), [trace.entity for trace in column.windows], va="bottom", fontsize="small")
+        axis.fill_between(drawn.t / factor, base, heights, color=colours[group], alpha=0.35, linewidth=0)
+        axis.plot(drawn.t / factor, heights, color=colours[group], linewidth=0.6)
+    axis.set_yticks(list(bases), told([trace.entity for trace in shown], NAME), va="bottom", fontsize="small")
     axis.tick_params(axis="both", length=0)
     axis.tick_params(axis="x", labelbottom=False)
-    axis.set_ylim(0, len(column.windows))
+    axis.set_ylim(0, len(shown))
     axis.margins(x=0)
-    axis.set_title(column.title)
+    titled(axis, ": ".join(filter(None, (column.title, column.windows.part))))

@@ -1,15 +1,18 @@
 """One look for every picture, and files that have the same bytes whenever the data are the same."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from importlib.metadata import version
+from math import isfinite
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from celltrain.folder import Folder
 from celltrain.revision import source_digest
-from celltrain.text import json_text
+from celltrain.statistics import Estimate
+from celltrain.text import json_text, told
 from celltrain.whole import write_whole
 
 if TYPE_CHECKING:
@@ -21,11 +24,17 @@ __all__ = [
     "FORMATS",
     "HATCHES",
     "MARKERS",
+    "NAME",
     "colour_of",
     "keeps_pictures",
+    "keyed",
+    "legend_columns",
+    "noted",
+    "of_gaps",
     "save",
     "save_as",
     "styled",
+    "titled",
     "write",
 ]
 
@@ -38,6 +47,18 @@ neither number divides the other: no two of 77 series look alike."""
 
 HATCHES = ("", "////", "....", "xxxx")
 """Hatches of bars, one per cycle of the colours."""
+
+LETTERS = 13
+"""Letters of a title or legend that fit into an inch."""
+
+NAME = 28
+"""Letters of a name beside a picture or in its legend; the middle of a longer one is left out."""
+
+GROWTH = 1.12
+"""By how much panels are wider after their layout than before it."""
+
+MOST_BESIDE = 6
+"""Entries of a legend side by side."""
 
 FORMATS = ("png", "svg", "pdf")
 
@@ -101,6 +122,7 @@ def save(figure: "Figure", folder: Folder, name: str) -> None:
 def save_as(figure: "Figure", name: str, write: Callable[[str, Callable[[Path], None]], object]) -> None:
     """Gives `write` the names of the files of a figure, each with what draws it."""
     with styled():
+        figure.set_dpi(_STYLE["savefig.dpi"])  # text is not equally wide at every resolution
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # laid out once, not once a format
         for extension in FORMATS:
@@ -121,6 +143,44 @@ def colour_of(names: Sequence[str]) -> dict[str, str]:
     """A colour for each distinct name, in order of appearance."""
     distinct = list(dict.fromkeys(names))
     return {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(distinct)}
+
+
+def titled(axis: "Axes", title: str, **look: Any) -> None:
+    """Writes a title above a panel, on as many lines as its width asks for."""
+    figure = axis.get_figure(root=True)
+    assert figure is not None
+    width = GROWTH * axis.get_position().width * figure.get_figwidth()
+    axis.set_title(fill(title, max(20, int(width * LETTERS))), **look)
+
+
+def legend_columns(names: Iterable[str], width: float) -> int:
+    """How many entries of a legend fit side by side into so many inches."""
+    lengths = [min(len(name), NAME) for name in names]
+    return max(1, min(len(lengths), MOST_BESIDE, int(width * LETTERS / (max(lengths, default=0) + 7))))
+
+
+def keyed(figure: "Figure", colours: Mapping[str, str]) -> None:
+    """Says below a figure what its colours mean, if there are several and no two are the same."""
+    from matplotlib.patches import Patch
+
+    if not 1 < len(colours) <= len(COLOURS):
+        return
+    entries = [Patch(color=colour) for colour in colours.values()]
+    columns = legend_columns(colours, figure.get_figwidth())
+    figure.legend(entries, told(list(colours), NAME), loc="outside lower center", ncols=columns)
+
+
+def noted(figure: "Figure", *notes: str) -> None:
+    """Writes below a figure what it does not show, a line for each note that is not empty."""
+    text = "\n".join(filter(None, notes))
+    if text:
+        figure.supxlabel(text, fontsize="small")
+
+
+def of_gaps(found: Iterable[Estimate]) -> str:
+    """Why a mark is missing, if a mean is undefined."""
+    undefined = any(not isfinite(one.mean) for one in found)
+    return "no mark: undefined in a replication" if undefined else ""
 
 
 def panels(

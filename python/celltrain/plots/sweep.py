@@ -7,11 +7,23 @@ from typing import TYPE_CHECKING, Any
 from celltrain import text
 from celltrain.bounds import Bounds, bounds, reach
 from celltrain.folder import Folder
-from celltrain.plots.style import COLOURS, MARKERS, keeps_pictures, panels, save, styled
+from celltrain.plots.style import (
+    COLOURS,
+    MARKERS,
+    NAME,
+    keeps_pictures,
+    legend_columns,
+    noted,
+    of_gaps,
+    panels,
+    save,
+    styled,
+    titled,
+)
 from celltrain.registry import Measure
-from celltrain.statistics import Estimate
+from celltrain.statistics import Estimate, largest
 from celltrain.sweeps import Sweep
-from celltrain.sweeps.view import View, largest, measures
+from celltrain.sweeps.view import View, measures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,10 +68,11 @@ def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
                 _steps(axis, view.along.labels, "x")
             elif _is_geometric(scale[0]):
                 axis.set_xscale("log")
-            axis.set_title(facet.title)
+            titled(axis, facet.title)
             axis.set_xlabel(view.along.name if scale is None else text.with_unit(view.along.name, scale[1]))
             axis.set_ylabel(label)
         _legend(figure, axes[0], view)
+        noted(figure, of_gaps(found), view.part)
     return figure
 
 
@@ -78,11 +91,12 @@ def heat_map(sweep: Sweep, measure: Measure, view: View) -> "Figure":
             axis.grid(visible=False)
             _steps(axis, view.along.labels, "x")
             _steps(axis, view.line_names, "y")
-            axis.set_title(facet.title)
+            titled(axis, facet.title)
             axis.set_xlabel(view.along.name)
             axis.set_ylabel(view.lines.name if view.lines else "")
         if image is not None:
             figure.colorbar(image, ax=axes[: len(view.facets)], label=label)
+        noted(figure, of_gaps(found), view.part)
     return figure
 
 
@@ -103,10 +117,11 @@ def trade_off(sweep: Sweep, view: View) -> "Figure":
                     yerr=_reaches([up[point] for point in points], bounds(known["fairness_index"])),
                     **{**style, "linestyle": "none"},
                 )
-            axis.set_title(facet.title)
+            titled(axis, facet.title)
             axis.set_xlabel(xlabel)
             axis.set_ylabel(ylabel)
         _legend(figure, axes[0], view)
+        noted(figure, of_gaps([*across, *up]), view.part)
     return figure
 
 
@@ -149,16 +164,16 @@ def _style(index: int, name: str, lines: int = 0) -> dict[str, Any]:
 def _legend(figure: "Figure", axis: "Axes", view: View) -> None:
     if view.lines is not None and not view.has_many_lines:
         handles, labels = axis.get_legend_handles_labels()
-        figure.legend(
-            handles, labels, title=view.lines.name, loc="outside lower center", ncols=min(len(labels), 4)
-        )
+        names = text.told(labels, NAME)
+        beside = legend_columns(names, figure.get_figwidth())
+        figure.legend(handles, names, title=view.lines.name, loc="outside lower center", ncols=beside)
 
 
 def _steps(axis: "Axes", labels: Sequence[str], which: str) -> None:
     """Labels of steps along an axis, thinned out where they are many."""
     every = -(-len(labels) // MOST_TICKS)
     places = range(0, len(labels), every)
-    shown = [labels[place] for place in places]
+    shown = text.told([labels[place] for place in places], NAME)
     if which == "y":
         axis.set_yticks(list(places), shown)
         return

@@ -96,8 +96,8 @@ def _chart(page: Page, found: Comparison, measure: Measure) -> None:
     better = "more" if measure.more_is_better else "less"
     page.chart(
         chart,
-        f"{measure.title.capitalize()} with its 95 % interval, the best variant first; {better} is better. "
-        "Full marks: the best variant, and those that these replications cannot tell from it.",
+        f"{text.capital(measure.title)}, the best variant first; {better} is better. Full marks: the best "
+        f"variant, and those that these replications cannot tell from it.{parts.marks(estimates)}",
     )
 
 
@@ -114,7 +114,7 @@ def _differences(page: Page, found: Comparison) -> None:
         "(a star in the table)."
     )
     for measure in found.measures:
-        factor, unit = text.scale(found.size(measure), found.unit(measure))
+        factor, unit = text.scale(found.size_of_differences(measure), found.unit(measure))
         names, differences = _sorted_differences(found, measure)
         chart = parts.points_chart(
             names,
@@ -125,8 +125,9 @@ def _differences(page: Page, found: Comparison) -> None:
             form="rows",
             full=[name for name in names if found.differs(name, measure)],
         )
-        with page.folded(measure.title.capitalize(), is_open=measure is found.measures[0]):
-            page.chart(chart, f"{measure.title.capitalize()} less that of {found.baseline}, the best first.")
+        with page.folded(text.capital(measure.title), is_open=measure is found.measures[0]):
+            less = f"{text.capital(measure.title)} less that of {found.baseline}, the best first."
+            page.chart(chart, less + parts.marks(differences))
 
 
 def _sorted_differences(found: Comparison, measure: Measure) -> tuple[list[str], list[Estimate]]:
@@ -152,7 +153,7 @@ def _tables(page: Page, found: Comparison) -> None:
 def _windows(page: Page, found: Comparison, order: Sequence[str]) -> None:
     every = {name: windows_of(found.results[name]) for name in order}
     # A variant without TCP has none.
-    traced = {name: windows for name, windows in every.items() if windows}
+    traced = {name: windows for name, windows in every.items() if windows is not None}
     if not traced:
         return
     page.section("Windows over time")

@@ -50,6 +50,9 @@ _FRAME = """<!doctype html>
 """
 
 
+SHORT = 24
+"""Letters of text in a table that are never broken across lines: "100000 cells"."""
+
 _CODE = re.compile("`([^`]+)`")
 
 
@@ -118,7 +121,7 @@ class Page:
         )
         lines = (
             "<tr>"
-            + "".join(_cell("td", cell, style) for cell, style in zip(row, styles, strict=True))
+            + "".join(_cell("td", cell, _whole(cell, style)) for cell, style in zip(row, styles, strict=True))
             + "</tr>"
             for row in rows
         )
@@ -191,6 +194,11 @@ def _prose(text: str) -> str:
 
 def _class(style: str) -> str:
     return f' class="{style}"' if style else ""
+
+
+def _whole(cell: str, style: str) -> str:
+    """The style of a cell of text; a short one stays on one line."""
+    return f"{style} whole" if style and len(cell) <= SHORT else style
 
 
 def _cell(tag: str, text: str, style: str) -> str:

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from math import isfinite
 from typing import Any, Literal
@@ -10,10 +11,11 @@ from celltrain import lab_link, text
 from celltrain.bounds import UNBOUNDED, Bounds
 from celltrain.report.page import Page
 from celltrain.statistics import Estimate
-from celltrain.traces import Trace, common_scale, decimate, total
+from celltrain.traces import Trace, Windows, common_scale, decimate
 
 __all__ = [
     "how_sure",
+    "marks",
     "notes",
     "occupancy_chart",
     "points_chart",
@@ -28,34 +30,39 @@ POINTS = 800
 """Points that a chart keeps of a series: about one per pixel."""
 FEW = 8
 """Series of a chart that can have high strips."""
+HIGH = 60
+"""Pixels of a high strip, which has space for a scale."""
 
 
-def windows_chart(windows: Sequence[Trace], groups: Mapping[str, str], label: str) -> dict[str, Any]:
-    """The congestion windows of every connection as strips over the same time, and their sum."""
-    top = common_scale(windows)
-    strips = [_strip(trace, trace.entity, groups.get(trace.entity, ""), top, 26) for trace in windows]
-    together = total(windows)
-    strips.append(_strip(together, "sum", "", float(together.value.max(initial=1)), 90))
-    return _strips(strips, windows, label)
+def windows_chart(windows: Windows, groups: Mapping[str, str], label: str) -> dict[str, Any]:
+    """The congestion windows of connections as strips over the same time, and the sum of all."""
+    top = common_scale(windows.shown)
+    strips = [_strip(trace, top, 26, groups.get(trace.entity, "")) for trace in windows.shown]
+    together = replace(windows.together, entity=windows.sum_name)
+    strips.append(_strip(together, _top([together]), 90))
+    return _strips(strips, windows.shown, label)
 
 
-def windows_caption(windows: Sequence[Trace]) -> str:
+def windows_caption(windows: Windows) -> str:
     """What a chart of windows shows."""
-    height = text.number(common_scale(windows) / 1e3, 3)
-    return f"One strip per connection, {height} kB high; below, their sum."
+    height = text.quantity(common_scale(windows.shown), "B", 3)
+    if windows.part:
+        below = f"below, the sum of all {windows.count:,}"
+        return f"One strip for each of {windows.part}, {height} high; {below}."
+    return f"One strip per connection, {height} high; below, their sum."
 
 
 def occupancy_chart(ports: Sequence[Trace], label: str) -> dict[str, Any]:
     """The occupancy of every port as strips over the same time."""
     top = _top(ports)
-    return _strips([_strip(trace, trace.entity, "", top, 80) for trace in ports], ports, label)
+    return _strips([_strip(trace, top, 80) for trace in ports], ports, label)
 
 
 def series_chart(every: Sequence[Trace], label: str) -> dict[str, Any]:
     """Time series as strips over the same time and to one scale."""
     top = _top(every)
-    height = 60 if len(every) <= FEW else 26
-    return _strips([_strip(trace, trace.entity, trace.group, top, height) for trace in every], every, label)
+    height = HIGH if len(every) <= FEW else 26
+    return _strips([_strip(trace, top, height, trace.group) for trace in every], every, label)
 
 
 def series_caption(every: Sequence[Trace], title: str) -> str:
@@ -122,6 +129,14 @@ def _point(found: Estimate | None) -> list[float | None] | None:
     return None if found is None or not isfinite(found.mean) else [found.mean, found.half_width]
 
 
+def marks(found: Iterable[Estimate | None]) -> str:
+    """The end of the caption of a chart of means: what lines are, if any, and why a mark is missing."""
+    given = [one for one in found if one is not None]
+    drawn = [one for one in given if isfinite(one.mean)]
+    lines = " Lines: 95 % intervals." if any(one.half_width for one in drawn) else ""
+    return lines if len(drawn) == len(given) else f"{lines} No mark: undefined in a replication."
+
+
 def notes(page: Page, lines: Iterable[str]) -> None:
     """What a reader of the numbers should know, a paragraph each."""
     for line in lines:
@@ -146,8 +161,8 @@ def how_sure(page: Page, manifest: Mapping[str, Any]) -> None:
     elif n > 1:
         page.text(
             f"Every mean is over {n} independent replications; ± is half of its 95 % Student interval "
-            f"({n - 1} degrees of freedom). Replication r of every variant has the same seed, so that "
-            "differences are taken between runs that share their random numbers."
+            f"({n - 1} {'degree' if n == 2 else 'degrees'} of freedom). Replication r of every variant has "
+            "the same seed, so that differences are taken between runs that share their random numbers."
         )
     else:
         page.text(
@@ -195,22 +210,45 @@ def rerun(page: Page, command: Sequence[str], manifest: Mapping[str, Any]) -> No
 
 
 def _top(every: Sequence[Trace]) -> float:
-    return max(float(trace.value.max(initial=1)) for trace in every)
+    return max(float(trace.value.max(initial=0)) for trace in every) or 1.0
 
 
-def _strip(trace: Trace, name: str, group: str, top: float, height: int) -> dict[str, Any]:
+def _strip(trace: Trace, top: float, height: int, group: str = "") -> dict[str, Any]:
+    """A strip of so many pixels; a high one names the value at its upper end."""
     kept = decimate(trace, POINTS)
-    times = [round(float(t), 6) for t in kept.t]
+    factor, _ = _time_axis(trace)
+    times = [_time(t, factor) for t in kept.t]
     values = [float(f"{value:.5g}") for value in kept.value]
-    return {"name": name, "group": group, "max": top, "height": height, "t": times, "v": values}
+    scale = {"scale": text.quantity(top, trace.unit, 3)} if height >= HIGH else {}
+    return {
+        "name": trace.entity,
+        "group": group,
+        "max": top,
+        "height": height,
+        **scale,
+        "t": times,
+        "v": values,
+    }
+
+
+def _time_axis(trace: Trace) -> tuple[float, str]:
+    """By what to divide times in seconds, and the unit that they then have; strips are over the same time."""
+    return text.scale(float(trace.t[-1]), "s")
+
+
+def _time(seconds: float, factor: float) -> float:
+    """A time on the axis, without digits that come from the division."""
+    return float(f"{seconds / factor:.9g}")
 
 
 def _strips(strips: list[dict[str, Any]], over: Sequence[Trace], label: str) -> dict[str, Any]:
-    first, last = float(over[0].t[0]), float(over[0].t[-1])
+    factor, unit = _time_axis(over[0])
+    first, last = (_time(over[0].t[end], factor) for end in (0, -1))
     return {
         "kind": "strips",
         "label": label,
-        "xlabel": "time (s)",
+        "xlabel": f"time ({unit})",
+        "time_unit": unit,
         "unit": over[0].unit,
         "from": first,
         "to": last,

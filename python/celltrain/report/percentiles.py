@@ -1,6 +1,6 @@
 """Means and percentiles side by side, where a mean alone would hide the longest waits."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from celltrain import text
 from celltrain.bounds import bounds
@@ -8,15 +8,15 @@ from celltrain.registry import measure
 from celltrain.report import parts
 from celltrain.report.page import Page
 from celltrain.results import Result
-from celltrain.statistics import Estimate
+from celltrain.statistics import Estimate, largest
 
 __all__ = ["add_percentiles"]
 
 FAMILIES: Mapping[str, Sequence[tuple[str, str]]] = {
     "Delay at the bottleneck": (
-        ("mean", "delay_mean"),
-        ("95th percentile", "delay_p95"),
-        ("99th percentile", "delay_p99"),
+        ("mean over {units}", "delay_mean"),
+        ("95th percentile over {frames}", "delay_p95"),
+        ("99th percentile over {frames}", "delay_p99"),
     ),
     "Transfer delay of frames": (
         ("median", "transfer_delay_p50"),
@@ -43,14 +43,19 @@ FAMILIES: Mapping[str, Sequence[tuple[str, str]]] = {
         ("99th percentile", "slowdown_p99"),
     ),
 }
-"""What is shown together: the title, and each series with its metric."""
+"""What is shown together: the title, and each series with its metric.
+
+The mean delay at a port is over cells, as Little's law gives it, and its percentiles are over the last cells
+of frames. On links of packets both are over packets.
+"""
 
 
 def add_percentiles(page: Page, results: Mapping[str, Result], order: Sequence[str]) -> None:
     """A chart for each family of which every result has a metric: a row for each result, in this order."""
     metrics = [set(one.summary["metric"]) for one in results.values()]
     known = set.intersection(*metrics)
-    families = {title: _known(family, known) for title, family in FAMILIES.items()}
+    over = _over(results.values())
+    families = {title: _known(family, known, over) for title, family in FAMILIES.items()}
     shown = {title: family for title, family in families.items() if len(family) > 1}
     if not shown:
         return
@@ -60,8 +65,20 @@ def add_percentiles(page: Page, results: Mapping[str, Result], order: Sequence[s
         _chart(page, title, family, results, order)
 
 
-def _known(family: Sequence[tuple[str, str]], known: Collection[str]) -> list[tuple[str, str]]:
-    return [(name, metric) for name, metric in family if metric in known]
+def _over(results: Iterable[Result]) -> dict[str, str]:
+    """What means and percentiles at the bottleneck are over: cells and frames, or packets."""
+    units = {one.unit("occupancy_mean") for one in results if "occupancy_mean" in one.summary["metric"]}
+    if units == {"cells"}:
+        return {"units": "cells", "frames": "frames"}
+    if "cells" in units:  # variants may differ in their framing
+        return {"units": "cells or packets", "frames": "frames or packets"}
+    return {"units": "packets", "frames": "packets"}
+
+
+def _known(
+    family: Sequence[tuple[str, str]], known: Collection[str], over: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    return [(name.format_map(over), metric) for name, metric in family if metric in known]
 
 
 def _chart(
@@ -72,9 +89,7 @@ def _chart(
     order: Sequence[str],
 ) -> None:
     found = {metric: [results[name].estimate(metric) for name in order] for _, metric in family}
-    size = max(
-        (abs(one.mean) for some in found.values() for one in some if one.mean == one.mean), default=0.0
-    )
+    size = largest(one for some in found.values() for one in some)
     factor, unit = text.scale(size, measure(family[0][1]).unit)
     series: list[tuple[str, Sequence[Estimate | None], bool]] = [
         (name, [one.scaled(1 / factor) for one in found[metric]], False) for name, metric in family
@@ -88,4 +103,5 @@ def _chart(
         form="rows",
         bounds=bounds(measure(family[0][1])),
     )
-    page.chart(chart, f"{title}: {', '.join(name for name, _ in family)}, with 95 % intervals.")
+    marks = parts.marks(one for some in found.values() for one in some)
+    page.chart(chart, f"{title}: {', '.join(name for name, _ in family)}.{marks}")

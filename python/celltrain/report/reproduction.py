@@ -1,6 +1,7 @@
 """The report of a paper's reproduction."""
 
 from collections import Counter
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from celltrain.papers.reproduction import JudgedClaim, MeasuredRow, Reproduction
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
 from celltrain.statistics import Estimate, mean
-from celltrain.traces import MOST_WINDOWS, flow_groups
+from celltrain.traces import Windows, flow_groups
 from celltrain.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ def _stacks(page: Page, found: Reproduction) -> None:
     for row in found.paper.headline:
         lines = found.stack_means(row)
         if lines and len(found.stacks) > 1:
-            page.section(f"{row.capitalize()}: the paper and each TCP stack")
+            page.section(f"{text.capital(row)}: the paper and each TCP stack")
             page.table(
                 ("mean over columns", "published", *found.stacks),
                 [(name, *map(text.number, values)) for name, values in lines],
@@ -245,7 +246,7 @@ def _figure(page: Page, figure: "CellRun", label: str) -> None:
         every = view.traces(record)
         page.chart(parts.series_chart(every, label), parts.series_caption(every, view.title))
         return
-    windows = record.traces("cwnd")[:MOST_WINDOWS]
+    windows = Windows.of(record.traces("cwnd"))
     index = record.metric("synchronisation_index")
     chart = parts.windows_chart(windows, flow_groups(record.flows), label)
     page.chart(chart, f"{parts.windows_caption(windows)} Synchronisation index {index:.3f}.")
@@ -276,7 +277,7 @@ def _table(page: Page, found: Reproduction, table: Table) -> None:
             with page.folded(f"{table.name} with {candidate}"):
                 _grid(page, found, table, candidate)
     notes = [
-        f"{cell.row.capitalize()} at {cell.column}: {cell.note}."
+        f"{text.capital(cell.row)} at {cell.column}: {cell.note}."
         for cell in found.rows
         if cell.table == table.name and cell.note
     ]
@@ -316,30 +317,30 @@ def _charts(page: Page, found: Reproduction, table: Table, stack: str, only: str
     name = found.label(table.name, stack)
     if table.view == "bars":
         unit = table.rows[0].unit
-        names = [column.name for column in table.columns]
+        names, series = [column.name for column in table.columns], found.bars(table, stack)
         chart = parts.points_chart(
             names,
-            found.bars(table, stack),
+            series,
             xlabel=table.parameter,
             ylabel=unit or table.title,
             unit=unit,
             form="bars",
             bounds=bounds_of_row(table.rows[0].name, unit),
         )
-        page.chart(chart, f"{name}: {table.title}, with 95 % intervals.")
+        page.chart(chart, f"{name}: {table.title}.{_marks(series)}")
         return
     for row in table.rows if not only else [row for row in table.rows if row.name == only]:
-        label = text.with_unit(row.name, row.unit)
+        label, series = text.with_unit(row.name, row.unit), found.curves(table, row.name, stack)
         chart = parts.points_chart(
             table.steps,
-            found.curves(table, row.name, stack),
+            series,
             xlabel=table.parameter,
             ylabel=label,
             unit=row.unit,
             form="curves",
             bounds=bounds_of_row(row.name, row.unit),
         )
-        page.chart(chart, f"{name}, {row.name} by {table.parameter}, with 95 % intervals.")
+        page.chart(chart, f"{name}, {row.name} by {table.parameter}.{_marks(series)}")
 
 
 def _table_chart(page: Page, found: Reproduction, table: Table, row: str) -> None:
@@ -351,4 +352,9 @@ def _table_chart(page: Page, found: Reproduction, table: Table, row: str) -> Non
         names, series, xlabel=table.parameter, ylabel=label, unit=unit, bounds=bounds_of_row(row, unit)
     )
     shown = "published and measured" if any(is_published for *_, is_published in series) else "measured"
-    page.chart(chart, f"{table.name}, {row}: {shown}, with 95 % intervals.")
+    page.chart(chart, f"{table.name}, {row}: {shown}.{_marks(series)}")
+
+
+def _marks(series: Sequence[tuple[str, Sequence[Estimate | None], bool]]) -> str:
+    """The end of the caption of a chart of such series."""
+    return parts.marks(one for _, estimates, _ in series for one in estimates)

@@ -2,21 +2,32 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
 from celltrain.advice import advice
-from celltrain.registry import title
+from celltrain.registry import COUNTS, title
 from celltrain.report import parts
 from celltrain.report.distributions import add_distributions
 from celltrain.report.page import Page
 from celltrain.report.percentiles import add_percentiles
 from celltrain.results import Result
-from celltrain.traces import busiest, flow_groups, windows_of
+from celltrain.statistics import Estimate
+from celltrain.traces import Trace, busiest, flow_groups, windows_of
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["run_report"]
 
 GUARANTEES = {"mcr": "bit/s", "excess": "bit/s", "excess_of_equal_part": "", "excess_of_weighted_part": ""}
 """The columns of flows that say what VCs got beyond their guarantees, with their units."""
+
+FLOW_COLUMNS = {"round_trip": "s"} | dict.fromkeys(
+    ("frames_delivered", "segments_retransmitted", "timeouts", "fast_retransmits")
+)
+"""The columns of flows in their table, with their units; None for counts."""
 
 LIMIT = "limited_by_"
 """How the columns of flows begin that say what limited a sender."""
@@ -42,12 +53,14 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
     with page.folded(f"{len(units)} measures", is_open=True):
         page.table(
             ("measure", "mean ± 95 % interval"),
-            [(title(name), text.interval(result.estimate(name), unit)) for name, unit in units.items()],
+            [
+                (title(name), text.interval(result.estimate(name), unit, is_count=name in COUNTS))
+                for name, unit in units.items()
+            ],
         )
         page.text("`celltrain measures NAME` defines a measure.", "note")
     page.section("Flows")
-    with page.folded(f"Table of {text.counted(result.flows['flow'].n_unique(), 'flow')}"):
-        _flows(page, result)
+    _flows(page, result)
     _limits(page, result)
     _guarantees(page, result)
     parts.how_sure(page, m)
@@ -69,10 +82,7 @@ def _answers(result: Result, units: Mapping[str, str]) -> list[str]:
     first = ", ".join([delivered, *parts_]) + "."
     lines = [first]
     if "fct_p50" in units:
-        lines.append(
-            f"Half of the short flows take {said('fct_p50')} or less, and one in a hundred more than "
-            f"{said('fct_p99')}."
-        )
+        lines.append(_completion(result.estimate("fct_p50"), result.estimate("fct_p99")))
     where = result.manifest.get("bottleneck")
     if not where or "utilisation" not in units:
         return lines
@@ -81,63 +91,67 @@ def _answers(result: Result, units: Mapping[str, str]) -> list[str]:
     return [*lines, f"The bottleneck, {where}, is busy for {said('utilisation')} of the time{delay}."]
 
 
+def _completion(median: Estimate, longest: Estimate) -> str:
+    """How long short flows take, by the median and the 99th percentile."""
+    if not math.isfinite(median.mean):
+        return f"The completion time of short flows is {median}."
+    return f"Half of the short flows take {median} or less, and one in a hundred more than {longest}."
+
+
 def _goodput(page: Page, result: Result) -> None:
-    """The goodput of every flow: the lead picture."""
+    """The goodput of flows: the lead picture."""
     by_flow = result.by_flow()
+    which = text.first_of(len(by_flow), result.flows["flow"].n_unique(), "flow")
     names = [str(part["flow"][0]) for part in by_flow]
-    goodput = [statistics.estimate([value / 1e6 for value in part["goodput"]]) for part in by_flow]
+    goodput = [statistics.estimate(part["goodput"].to_list()) for part in by_flow]
+    factor, unit = text.scale(statistics.largest(goodput), "bit/s")
     chart = parts.points_chart(
         names,
-        [("goodput", goodput, False)],
+        [("goodput", [one.scaled(1 / factor) for one in goodput], False)],
         xlabel="flow",
-        ylabel="goodput (Mbit/s)",
-        unit="Mbit/s",
+        ylabel=text.with_unit("goodput", unit),
+        unit=unit,
         bounds=(0.0, math.inf),
     )
-    page.chart(chart, "Goodput of every flow with its 95 % interval.")
+    page.chart(chart, f"Goodput of {which}.{parts.marks(goodput)}")
 
 
 def _flows(page: Page, result: Result) -> None:
-    by_flow = result.by_flow()
+    by_flow, count = result.by_flow(), result.flows["flow"].n_unique()
     names = [str(part["flow"][0]) for part in by_flow]
-    columns = ("round_trip", "frames_delivered", "segments_retransmitted", "timeouts", "fast_retransmits")
-    known = [column for column in columns if column in result.flows.columns]
+    known = [column for column in FLOW_COLUMNS if column in result.flows.columns]
     rows = []
     for name, part in zip(names, by_flow, strict=True):
-        means = (statistics.mean(part[column].to_list()) for column in known)
-        shown = (
-            text.quantity(mean, "s" if column == "round_trip" else "")
-            for column, mean in zip(known, means, strict=True)
-        )
+        shown = (_mean(part[column].to_list(), FLOW_COLUMNS[column]) for column in known)
         rows.append((name, str(part["group"][0]), *shown))
-    page.table(("flow", "group", *(column.replace("_", " ") for column in known)), rows, text_columns=2)
-    page.text(
-        f"Means over the replications, counted after the warm-up, of {len(by_flow)} of "
-        f"{text.counted(result.flows['flow'].n_unique(), 'flow')}; flows.parquet has all by replication.",
-        "note",
-    )
+    with page.folded(f"Table of {text.first_of(len(rows), count, 'flow')}"):
+        page.table(("flow", "group", *(column.replace("_", " ") for column in known)), rows, text_columns=2)
+        page.text(
+            f"{_averaged(result)}Counted after the warm-up; flows.parquet has every flow by replication.",
+            "note",
+        )
 
 
 def _limits(page: Page, result: Result) -> None:
     """What kept each TCP flow from sending more, as shares of the time."""
     limits = [column for column in result.flows.columns if column.startswith(LIMIT)]
-    flows = [part for part in result.by_flow() if limits and math.isfinite(part[limits[0]][0])]
+    flows, count = _flows_with(result, limits[0]) if limits else ([], 0)
     if not flows:
         return
     page.heading("What limited the flows")
     rows = [
         (str(part["flow"][0]), *(_mean(part[column].to_list(), "") for column in limits)) for part in flows
     ]
-    with page.folded(f"Shares of the time, {text.counted(len(rows), 'flow')}"):
+    with page.folded(f"Shares of the time, {text.first_of(len(rows), count, 'TCP flow')}"):
         page.table(("flow", *(column.removeprefix(LIMIT).replace("_", " ") for column in limits)), rows)
-        page.text("Shares of the measured time, means over the replications.", "note")
+        page.text(f"{_averaged(result)}Shares of the measured time.", "note")
 
 
 def _guarantees(page: Page, result: Result) -> None:
     """What VCs with a minimum cell rate got beyond it, against their fair parts, if there are such VCs."""
     if not GUARANTEES.keys() <= set(result.flows.columns):
         return  # an older version wrote these results
-    guaranteed = [part for part in result.by_flow() if math.isfinite(part["mcr"][0])]
+    guaranteed, count = _flows_with(result, "mcr")
     if not guaranteed:
         return
     page.section("Beyond the guarantees")
@@ -147,23 +161,40 @@ def _guarantees(page: Page, result: Result) -> None:
     ]
     page.table(("flow", "MCR", "excess", "of its equal part", "of its part by MCR"), rows)
     page.text(
-        "Means over the replications. The excess of a VC is the rate of its cells in frames that arrived "
-        "whole, less its MCR. Of the whole excess a VC's fair part is an equal one, or one in proportion to "
-        "its MCR: 1 is what is fair. A VC that asks for no more than its guarantee takes no part (-).",
+        f"{_averaged(result)}{text.capital(text.first_of(len(rows), count, 'VC'))} with an MCR. The excess "
+        "of a VC is the rate of its cells in frames that arrived whole, less its MCR. Of the whole excess a "
+        "VC's fair part is an equal one, or one in proportion to its MCR: 1 is what is fair. A VC that asks "
+        "for no more than its guarantee takes no part (-).",
         "note",
     )
 
 
-def _mean(values: list[float], unit: str) -> str:
-    """The mean of the replications in which there is a value."""
-    known = [value for value in values if math.isfinite(value)]
-    return text.quantity(statistics.mean(known) if known else None, unit)
+def _flows_with(result: Result, column: str) -> "tuple[list[pl.DataFrame], int]":
+    """The rows of the first flows that have a value in a column, and how many such flows there are."""
+    import polars as pl
+
+    having = result.flows.filter(pl.col(column).is_finite())["flow"].unique(maintain_order=True)
+    return result.by_flow(only=having.to_list()), len(having)
+
+
+def _averaged(result: Result) -> str:
+    """What the note of a table begins with, if there are several replications."""
+    return "Means over the replications. " if result.manifest["replications"] > 1 else ""
+
+
+def _mean(values: list[float], unit: str | None) -> str:
+    """The mean over the replications as a table shows it, without an interval; "-" where none has a value."""
+    found = statistics.estimate(values)
+    if found.undefined == found.n:
+        return "-"
+    return text.interval(replace(found, half_width=None), unit or "", is_count=unit is None)
 
 
 def _series(page: Page, result: Result) -> None:
     windows = windows_of(result)
     every = result.traces("occupancy")
-    ports = busiest(every)
+    bottleneck = result.manifest.get("bottleneck")
+    ports = busiest(every, always=bottleneck)
     if not windows and not ports:
         return
     page.section("Over time")
@@ -178,6 +209,15 @@ def _series(page: Page, result: Result) -> None:
         page.heading(label)
         page.chart(
             parts.occupancy_chart(ports, label),
-            f"In {' or '.join(units)}, to one scale: the busiest {len(ports)} of "
-            f"{text.counted(len(every), 'port')}.",
+            f"In {' or '.join(units)}, to one scale: {_which(ports, every, bottleneck)}.",
         )
+
+
+def _which(ports: Sequence[Trace], every: Sequence[Trace], bottleneck: str | None) -> str:
+    """Which ports are shown: all, or the bottleneck and others with the largest mean occupancies."""
+    if len(ports) == len(every):
+        return f"every port, {len(every)} in all" if len(every) > 1 else "the only port"
+    busy = f"of {text.counted(len(every), 'port')}"
+    if bottleneck in [port.entity for port in ports]:
+        return f"the bottleneck, {bottleneck}, and the {len(ports) - 1} busiest others {busy}"
+    return f"the {len(ports)} busiest {busy}"

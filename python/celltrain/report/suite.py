@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from celltrain import text
 from celltrain.bounds import bounds
 from celltrain.report import parts
 from celltrain.report.page import Page
 from celltrain.results import combined_provenance
+from celltrain.statistics import largest
 from celltrain.suite import SuiteResults, verdict_columns, verdict_lines
 from celltrain.suite_file import Section
 from celltrain.verdicts import Verdict
@@ -23,7 +25,9 @@ def suite_report(found: SuiteResults, command: Sequence[str]) -> str:
         command: what runs it again.
     """
     suite = found.suite
-    page = Page(suite.title, f"{len(suite.sections)} sections of {suite.source}, {_counts(found)}")
+    page = Page(
+        suite.title, f"{text.counted(len(suite.sections), 'section')} of {suite.source}, {_counts(found)}"
+    )
     page.lead(f"Which statements hold for {_names(found)}?", summary(found))
     for section in suite.sections:
         _section(page, found, section)
@@ -43,7 +47,7 @@ def summary(found: SuiteResults) -> list[str]:
     for one in found.judged():
         verdicts.setdefault(one.variant, []).append(one.verdict)
     return [
-        f"{variant}: of {len(some)} statements {some.count(Verdict.SUPPORTED)} are supported, "
+        f"{variant}, of {text.counted(len(some), 'statement')}: {some.count(Verdict.SUPPORTED)} supported, "
         f"{some.count(Verdict.CONTRADICTED)} contradicted and {some.count(Verdict.UNDECIDED)} undecided."
         for variant, some in verdicts.items()
     ]
@@ -65,10 +69,12 @@ def _section(page: Page, found: SuiteResults, section: Section) -> None:
     for cause in found.causes(section.place):
         page.text(cause, "note")
     for index, name in enumerate(section.measures):
-        with page.folded(found.suite.measure(name).title.capitalize(), is_open=index == 0):
+        with page.folded(text.capital(found.suite.measure(name).title), is_open=index == 0):
             _chart(page, found, section, name)
-    own = f"{_of(comparison.manifest)}. " if None in found.common().values() else ""
-    page.text(f"{own}All numbers: {section.place}/report.html.", "note")
+    own = f"{_of(comparison.manifest)}." if None in found.common().values() else ""
+    if own:
+        page.text(own, "note")
+    page.link("All numbers", f"{quote(section.place)}/report.html")
 
 
 def _counts(found: SuiteResults) -> str:
@@ -86,7 +92,7 @@ def _chart(page: Page, found: SuiteResults, section: Section, name: str) -> None
     """A measure of every variant, in the order of the variants: the baselines first."""
     one, comparison = found.suite.measure(name), found.found[section.place]
     estimates = [found.estimate(section, variant, name) for variant in comparison.variants]
-    factor, unit = text.scale(max(abs(estimate.mean) for estimate in estimates), one.unit)
+    factor, unit = text.scale(largest(estimates), one.unit)
     low, high = bounds(one)
     chart = parts.points_chart(
         comparison.variants,
@@ -98,4 +104,4 @@ def _chart(page: Page, found: SuiteResults, section: Section, name: str) -> None
         bounds=(low / factor, high / factor),
     )
     better = f"; {one.better} is better" if one.better else ""
-    page.chart(chart, f"{one.title.capitalize()} with its 95 % interval{better}.")
+    page.chart(chart, f"{text.capital(one.title)}{better}.{parts.marks(estimates)}")

@@ -1,6 +1,7 @@
 """The report of a sweep."""
 
 import math
+from collections.abc import Mapping
 
 from celltrain import text
 from celltrain.advice import advice_on_sweep
@@ -8,9 +9,9 @@ from celltrain.bounds import Bounds, bounds, reach
 from celltrain.registry import Measure, title
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
-from celltrain.statistics import Estimate
+from celltrain.statistics import Estimate, largest
 from celltrain.sweeps import Sweep
-from celltrain.sweeps.view import Facet, View, largest, mean_lines, measures
+from celltrain.sweeps.view import Facet, View, mean_lines, measures
 
 __all__ = ["sweep_report"]
 
@@ -33,12 +34,10 @@ def sweep_report(sweep: Sweep) -> str:
     for index, one in enumerate(shown):
         if index == 1:
             page.section("Other measures")
-        with page.folded(one.title.capitalize(), is_open=index < OPEN):
+        with page.folded(text.capital(one.title), is_open=index < OPEN):
             _measure(page, sweep, one, view)
-    if view.left_out:
-        page.text(
-            f"{view.left_out} more panels of each measure are not shown; summary.parquet has all.", "note"
-        )
+    if view.part:
+        page.text(f"Each measure has {view.part}; summary.parquet has all.", "note")
     _asked(page, sweep)
     _table(page, sweep)
     _how_sure(page, sweep)
@@ -54,20 +53,35 @@ def _and(sweep: Sweep) -> str:
 
 def _answers(sweep: Sweep, measure: Measure) -> list[str]:
     """The best and the worst point by a measure."""
-    found = [
-        (place, one) for place, one in enumerate(sweep.estimates(measure.name)) if math.isfinite(one.mean)
-    ]
+    every = sweep.estimates(measure.name)
+    found = {place: one for place, one in enumerate(every) if math.isfinite(one.mean)}
     if not found:
         return [f"No point has a {measure.title}."]
-    unit, sign = sweep.units[measure.name], 1 if measure.more_is_better else -1
-    found.sort(key=lambda one: -sign * one[1].mean)
-    (best, most), (worst, least) = found[0], found[-1]
-    if len(found) == 1:
-        return [f"{measure.title.capitalize()} is {text.interval(most, unit)}."]
-    return [
-        f"Best mean: {text.interval(most, unit)} at {_point(sweep, best)}.",
-        f"Worst mean: {text.interval(least, unit)} at {_point(sweep, worst)}.",
-    ]
+    unit = sweep.units[measure.name]
+    means = sorted({one.mean for one in found.values()}, reverse=measure.more_is_better)
+    undefined = len(every) - len(found)
+    if len(every) == 1:
+        lines = [f"{text.capital(measure.title)} is {text.interval(every[0], unit)}."]
+    elif len(means) == 1:
+        where = text.counted(len(found), "point") if undefined else "every point"
+        same = text.interval(next(iter(found.values())), unit)
+        lines = [f"{text.capital(measure.title)} is {same} at {where}."]
+    else:
+        ends = (("Best", means[0]), ("Worst", means[-1]))
+        lines = [f"{name} mean: {_reached(sweep, found, mean, unit)}." for name, mean in ends]
+    if undefined:
+        lines.append(f"Undefined in a replication: {undefined} of {text.counted(len(every), 'point')}.")
+    return lines
+
+
+def _reached(sweep: Sweep, found: Mapping[int, Estimate], mean: float, unit: str) -> str:
+    """A mean with its interval, and the points that have it, the first by its settings."""
+    places = [place for place, one in found.items() if one.mean == mean]
+    first = f"{text.interval(found[places[0]], unit)} at {_point(sweep, places[0])}"
+    more = len(places) - 1
+    if not more:
+        return first
+    return f"{first}; {text.counted(more, 'other point')} tie{'s' if more == 1 else ''} with it"
 
 
 def _point(sweep: Sweep, place: int) -> str:
@@ -101,14 +115,15 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
     label = text.with_unit(measure.title, unit)
     low, high = bounds(measure)
     limits = (low / factor, high / factor)
-    every = [_known(one) for one in scaled]
-    scale = _scale([one for one in every if one is not None], limits) if len(view.facets) > 1 else None
+    scale = (
+        _scale([one for one in scaled if math.isfinite(one.mean)], limits) if len(view.facets) > 1 else None
+    )
     for facet in view.facets:
         if view.has_many_lines:
             _heat_table(page, scaled, facet, view)
             continue
         series = [
-            (name or measure.title, [every[point] for point in points], False)
+            (name or measure.title, [scaled[point] for point in points], False)
             for name, points in zip(view.line_names, facet.rows, strict=True)
         ]
         chart = parts.points_chart(
@@ -122,7 +137,8 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
         )
         lines = f", by {view.lines.name}" if view.lines else ""
         where = f" ({facet.title})" if facet.title else ""
-        page.chart(chart, f"{measure.title.capitalize()}{lines}{where}, with 95 % intervals.")
+        marks = parts.marks(scaled[point] for points in facet.rows for point in points)
+        page.chart(chart, f"{text.capital(measure.title)}{lines}{where}.{marks}")
 
 
 def _scale(found: list[Estimate], limits: Bounds) -> tuple[float, float] | None:
@@ -134,11 +150,6 @@ def _scale(found: list[Estimate], limits: Bounds) -> tuple[float, float] | None:
     margin = 0.05 * ((max(highs) - min(lows)) or abs(max(highs)) or 1.0)
     low = min(lows) - margin
     return (max(low, limits[0]) if min(lows) >= limits[0] else low, max(highs) + margin)
-
-
-def _known(found: Estimate) -> Estimate | None:
-    """A ratio of which nothing happened (no cells, no loss ratio) has no mark in a chart."""
-    return found if math.isfinite(found.mean) else None
 
 
 def _heat_table(page: Page, found: list[Estimate], facet: Facet, view: View) -> None:
@@ -153,6 +164,8 @@ def _heat_table(page: Page, found: list[Estimate], facet: Facet, view: View) -> 
     ]
     corner = f"{view.lines.name if view.lines else ''} by {view.along.name}"
     page.table((corner, *view.along.labels), rows)
+    if len(means) < len(found):
+        page.text("-: undefined in a replication.", "note")
 
 
 def _heat_cell(mean: float, low: float, high: float) -> str:
@@ -177,10 +190,16 @@ def _how_sure(page: Page, sweep: Sweep) -> None:
     m = sweep.manifest
     page.section("How sure")
     least, most = (getattr(sweep.points["replications"], end)() for end in ("min", "max"))
-    count = str(least) if least == most else f"{least} to {most}"
+    count = f"{least}" if least == most else f"{least} to {most}"
+    spread = (
+        "Every point has one replication, so nothing is said about the spread: ask for more with "
+        "`replications` in the plan."
+        if most == 1
+        else f"Every mean is over {count} independent replications; ± is half of its 95 % Student interval."
+    )
     page.text(
-        f"Every mean is over {count} independent replications; ± is half of its 95 % Student interval. "
-        "Replication r has the same random numbers at every point, so points can be compared pair by pair."
+        f"{spread} Replication r has the same random numbers at every point, so points can be compared pair "
+        "by pair."
     )
     page.table(
         ("", ""),

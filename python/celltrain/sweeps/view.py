@@ -1,6 +1,5 @@
 """A sweep as people look at it: which axis runs along a picture, which makes its lines, which its panels."""
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from itertools import product
 
 from celltrain import text
 from celltrain.registry import Measure, compared, measure
-from celltrain.statistics import Estimate
+from celltrain.statistics import largest
 from celltrain.sweeps.result import Sweep
 
 __all__ = ["AxisView", "Facet", "View", "mean_lines", "measures"]
@@ -74,6 +73,12 @@ class View:
         )
 
     @property
+    def part(self) -> str:
+        """Which panels are shown, if some are not: "the first 12 of 13 panels"."""
+        shown = len(self.facets)
+        return text.first_of(shown, shown + self.left_out, "panel") if self.left_out else ""
+
+    @property
     def line_names(self) -> tuple[str, ...]:
         """The names of the lines."""
         return ("",) if self.lines is None else self.lines.labels
@@ -109,11 +114,6 @@ def mean_lines(sweep: Sweep, most: int) -> list[tuple[str, ...]]:
         size, unit = largest(found), sweep.units[one.name]
         columns.append([text.interval(mean, unit, size) for mean in found[:most]])
     return list(zip(*columns, strict=True))
-
-
-def largest(found: Sequence[Estimate]) -> float:
-    """The largest absolute mean, which chooses the unit of a column or picture; 0 where there is none."""
-    return max((abs(one.mean) for one in found if math.isfinite(one.mean)), default=0.0)
 
 
 def _facets(axes: Sequence[AxisView], along: int, lines: int | None, rest: Sequence[int]) -> Iterator[Facet]:

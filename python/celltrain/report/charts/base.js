@@ -22,8 +22,12 @@ const shown = (value) => {
   if (value === 0) return "0";
   return rounded(value, 3 - Math.floor(Math.log10(Math.abs(value))));
 };
-const rounded = (value, digits) =>
-  value.toLocaleString("en", { maximumFractionDigits: Math.min(Math.max(0, digits), 9) });
+// Decimals of a number, at most; smaller ones have an exponent.
+const PLACES = 9;
+const rounded = (value, digits) => {
+  if (value && digits > PLACES) return value.toExponential(Math.max(0, digits + Math.floor(Math.log10(Math.abs(value)))));
+  return value.toLocaleString("en", { maximumFractionDigits: Math.min(Math.max(0, digits), PLACES) });
+};
 
 // Round numbers that divide [low, high] into about `count` parts, and each with as many digits as tell them apart.
 const ticks = (low, high, count) => {
@@ -68,6 +72,27 @@ const shortened = (name, most) => {
   return `${name.slice(0, Math.ceil(kept / 2)).trimEnd()}…${name.slice(-Math.floor(kept / 2)).trimStart()}`;
 };
 
+// Names with at most so many letters each, told apart where their ends are the same: by the letters around the first
+// one in which a name differs from the one that it is most like.
+const told = (names, most) => {
+  const ends = names.map((name) => shortened(name, most));
+  return names.map((name, index) => {
+    const same = names.filter((other, place) => other !== name && ends[place] === ends[index]);
+    return same.length ? around(name, Math.max(...same.map((other) => alike(name, other))), most) : ends[index];
+  });
+};
+// How many letters two names have in common from their beginning.
+const alike = (name, other) => {
+  let count = 0;
+  while (count < name.length && name[count] === other[count]) count += 1;
+  return count;
+};
+const around = (name, place, most) => {
+  const kept = Math.max(1, Math.floor(most) - 2);
+  const begin = Math.max(0, Math.min(place - Math.floor(kept / 2), name.length - kept));
+  return `…${name.slice(begin, begin + kept)}${begin + kept < name.length ? "…" : ""}`;
+};
+
 // The room of a letter and of a line of text.
 const [LETTER, LINE] = [6.7, 15];
 
@@ -94,6 +119,17 @@ class Chart {
     this.layout();
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
     this.draw();
+  }
+
+  // The middle of a text of so many letters near `x` that does not reach beyond the chart's ends.
+  inside(x, letters) {
+    const half = (letters * LETTER) / 2;
+    return Math.min(Math.max(x, half), this.width - half);
+  }
+
+  // The number of a tick below the chart.
+  tick(x, y, label) {
+    svgNode(this.svg, "text", { x: this.inside(x, label.length), y, "text-anchor": "middle" }, label);
   }
 
   // Where a pointer is, in the chart's own units.

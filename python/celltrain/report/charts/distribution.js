@@ -62,7 +62,7 @@ class Distribution extends Chart {
     for (const [value, label] of this.ticks()) {
       const x = this.x(value);
       svgNode(this.svg, "line", { x1: x, x2: x, y1: this.top, y2: this.bottom, class: "axis" });
-      svgNode(this.svg, "text", { x, y: this.bottom + 18, "text-anchor": "middle" }, label);
+      this.tick(x, this.bottom + 18, label);
     }
     const below = { x: this.right, y: this.bottom + 40, "text-anchor": "end" };
     svgNode(this.svg, "text", below, shortened(this.data.xlabel, this.width / LETTER));

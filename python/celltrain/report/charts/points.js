@@ -22,7 +22,7 @@ class Points extends Chart {
     this.across = form !== "curves" && (this.data.form === "rows" || widest > step + 2 || lines > 4);
     if (this.across) {
       const most = Math.max(6, (0.36 * this.width) / LETTER);
-      this.names = categories.map((name) => [shortened(name, most)]);
+      this.names = told(categories, most).map((name) => [name]);
       this.left = Math.min(longest, most) * LETTER + 14;
       this.right = this.width - 16;
       this.row = Math.max(21, 11 * this.slots());
@@ -125,7 +125,7 @@ class Points extends Chart {
     this.middle = (place) => this.left + this.step * (place + 0.5);
     this.names.forEach((lines, index) => {
       if (index % this.thin) return;
-      const x = this.middle(index);
+      const x = this.inside(this.middle(index), Math.max(...lines.map((line) => line.length)));
       const name = svgNode(this.svg, "text", { y: bottom + 18, "text-anchor": "middle" });
       lines.forEach((line, place) => svgNode(name, "tspan", { x, dy: place ? LINE : 0 }, line));
     });
@@ -142,7 +142,7 @@ class Points extends Chart {
     for (const [value, label] of ticks(low, high, Math.max(2, Math.min(8, (this.right - this.left) / 70)))) {
       const x = this.value(value);
       svgNode(this.svg, "line", { x1: x, x2: x, y1: top, y2: bottom, class: "axis" });
-      svgNode(this.svg, "text", { x, y: bottom + 16, "text-anchor": "middle" }, label);
+      this.tick(x, bottom + 16, label);
     }
     this.step = this.row;
     this.middle = (place) => top + this.row * (place + 0.5);

@@ -24,9 +24,22 @@ class Strips extends Chart {
   }
 
   layout() {
-    const longest = Math.max(...this.data.strips.map((strip) => strip.name.length));
+    const { strips, xlabel } = this.data;
+    const longest = Math.max(...strips.map((strip) => strip.name.length));
     this.left = Math.min(longest * LETTER + 14, 0.28 * this.width);
-    this.right = this.width - 62;
+    this.right = this.width - Math.max(...[xlabel, ...strips.map((strip) => strip.scale || "")].map((one) => one.length)) * LETTER - 12;
+    this.names = this.labels((this.left - 10) / LETTER);
+  }
+
+  // The lines of the name of each strip: its words, where it is high enough for them.
+  labels(most) {
+    const names = this.data.strips.map((strip) => strip.name);
+    const short = told(names, most);
+    return this.data.strips.map((strip, index) => {
+      const lines = wrapped(strip.name, most);
+      const fits = lines.every((line) => line.length <= most) && lines.length * LINE <= strip.height;
+      return fits ? lines : [short[index]];
+    });
   }
 
   // How far peaks reach above the first strip.
@@ -66,8 +79,8 @@ class Strips extends Chart {
     }
     svgNode(this.svg, "text", { x: this.right + 8, y: bottom + 15 }, this.data.xlabel);
     let top = this.above;
-    this.values = this.data.strips.map((strip) => {
-      const value = this.strip(strip, top, colours.get(strip.group) || COLOURS[6]);
+    this.values = this.data.strips.map((strip, index) => {
+      const value = this.strip(strip, this.names[index], top, colours.get(strip.group) || COLOURS[6]);
       top += strip.height + 4;
       return value;
     });
@@ -76,12 +89,18 @@ class Strips extends Chart {
     this.listen(bottom);
   }
 
-  strip(strip, top, colour) {
+  strip(strip, name, top, colour) {
     const base = top + strip.height;
     const y = (value) => base - (value / strip.max) * strip.height;
     svgNode(this.svg, "line", { x1: this.left, x2: this.right, y1: base, y2: base, class: "axis" });
-    const name = shortened(strip.name, (this.left - 10) / LETTER);
-    svgNode(this.svg, "text", { x: this.left - 8, y: base - 4, "text-anchor": "end" }, name);
+    name.forEach((line, place) => {
+      const y = base - 4 - LINE * (name.length - 1 - place);
+      svgNode(this.svg, "text", { x: this.left - 8, y, "text-anchor": "end" }, line);
+    });
+    if (strip.scale) {
+      svgNode(this.svg, "line", { x1: this.left, x2: this.right, y1: top, y2: top, class: "axis" });
+      svgNode(this.svg, "text", { x: this.right + 8, y: top + 10, class: "scale" }, strip.scale);
+    }
     const first = before(strip.t, this.range[0]);
     const last = Math.min(before(strip.t, this.range[1]) + 1, strip.t.length - 1);
     let path = "";
@@ -153,7 +172,8 @@ class Strips extends Chart {
     const values = this.data.strips.map((strip) => shown(strip.v[before(strip.t, t)]));
     values.forEach((value, index) => { this.values[index].textContent = value; });
     const every = aloud ? `: ${this.data.strips.map((strip, index) => `${strip.name} ${values[index]}`).join(", ")}` : "";
-    this.readout.textContent = `t = ${t.toFixed(4)} s; values in ${this.data.unit}${every}`;
+    const moment = rounded(t, 3 - Math.floor(Math.log10(this.range[1] - this.range[0])));
+    this.readout.textContent = `t = ${moment} ${this.data.time_unit}; values in ${this.data.unit}${every}`;
   }
 
   leave() {
