@@ -25,7 +25,18 @@ def test_events_say_what_happened_and_why() -> None:
     assert told[3].startswith("recovery left: full ACK")
     reno = ct.run(ct.load(FALL_FLOYD).with_(tcp__recovery="reno"), events=True)
     told = [event.text for event in flow_events(reno.events, "transfer")]
-    assert any(text.startswith("timeout number 1 (RTO 1") for text in told)
+    timeouts = [text for text in told if text.startswith("timeout number 1 (RTO 1")]
+    assert timeouts
+    assert all("back to byte" in text for text in timeouts)
+
+
+def test_a_timeout_before_data_is_of_the_syn() -> None:
+    """RFC 6298 section 5.7: the timer also runs while a SYN awaits its ACK."""
+    lossy = ct.load(FALL_FLOYD).with_(tcp__syn_exchange=True, link__loss=1.0)
+    result = ct.run(lossy, events=True)
+    told = [event.text for event in flow_events(result.events, "transfer")]
+    assert told[0] == "timeout number 1 (RTO 1 s): the SYN is sent again"
+    assert len(told) == result.flows["timeouts"][0]
 
 
 def test_the_picture_shows_every_segment() -> None:

@@ -134,7 +134,9 @@ def _told(row: dict[str, Any]) -> str:
         return f"fast retransmit of byte {where}: {cause}{recover}"
     if row["event"] == "timeout":
         again = detail.get("consecutive", "1")
-        return f"timeout number {again} (RTO {_seconds(detail.get('rto', ''))}): back to byte {where}"
+        # Before the connection is established nothing is reduced.
+        next_ = f"back to byte {where}" if "ssthresh" in detail else "the SYN is sent again"
+        return f"timeout number {again} (RTO {_seconds(detail.get('rto', ''))}): {next_}"
     if row["event"] == "partial-ack":
         return f"partial ACK up to byte {where}: the next hole is lost too"
     if row["event"] == "recovery-exited":
