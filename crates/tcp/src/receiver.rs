@@ -294,11 +294,12 @@ impl Receiver {
 
     /// Counts a segment of which `new` numbers are new, that of the FIN among them if it `closes` the connection.
     fn count(&mut self, segment: &Segment, new: u64, closes: bool) {
-        self.stats.duplicate_segments += u64::from(new == 0);
-        let (len, new) = (u64::from(segment.len), new - u64::from(closes));
-        self.stats.distinct_bytes += new;
-        self.stats.duplicate_bytes += len - new;
-        self.stats.distinct_full_segments += u64::from(new == len && segment.len == self.params.mss);
+        let (len, bytes) = (u64::from(segment.len), new - u64::from(closes));
+        // A FIN is no byte, but all that there is of a segment without data.
+        self.stats.duplicate_segments += u64::from(if len > 0 { bytes == 0 } else { new == 0 });
+        self.stats.distinct_bytes += bytes;
+        self.stats.duplicate_bytes += len - bytes;
+        self.stats.distinct_full_segments += u64::from(bytes == len && segment.len == self.params.mss);
         self.stats.out_of_order_segments += u64::from(segment.seq > self.next);
     }
 

@@ -253,6 +253,24 @@ fn data(seq: u64, len: u32, params: &Params) -> Segment {
     }
 }
 
+/// A segment without a new byte counts as received again, though the number of its FIN is new: that stands behind the last byte (RFC 9293
+/// section 3.4). One that has nothing but a FIN counts when the FIN had arrived.
+#[test]
+fn a_segment_that_brings_a_fin_alone_brings_no_byte() {
+    let params = params("mss = '8 B'");
+    let fin = |seq, len| Segment { flags: Flags::FIN, ..data(seq, len, &params) };
+    let again = |segments: &[Segment]| {
+        let mut receiver = Receiver::new(&params);
+        segments.iter().for_each(|segment| receiver.on_segment(0, segment));
+        (receiver.stats().duplicate_segments, receiver.stats().duplicate_bytes)
+    };
+    assert_eq!(again(&[data(0, 8, &params), fin(8, 0)]), (0, 0));
+    assert_eq!(again(&[data(0, 8, &params), fin(8, 0), fin(8, 0)]), (1, 0));
+    assert_eq!(again(&[data(0, 8, &params), fin(0, 8)]), (1, 8));
+    assert_eq!(again(&[data(0, 8, &params), fin(0, 8), fin(0, 8)]), (2, 16));
+    assert_eq!(again(&[data(0, 6, &params), fin(0, 8)]), (0, 6));
+}
+
 proptest! {
     #![proptest_config(config(400))]
 
