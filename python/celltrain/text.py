@@ -141,7 +141,7 @@ def _alike(name: str, other: str) -> int:
 
 def percent(part: float | None, *, signed: bool = False) -> str:
     """A part as a percentage with one decimal."""
-    return "-" if part is None or math.isnan(part) else f"{100 * part:{'+' if signed else ''}.1f} %"
+    return "-" if part is None or math.isnan(part) else f"{100 * part:{'+' if signed else ''}z.1f} %"
 
 
 def with_unit(name: str, unit: str) -> str:
@@ -178,13 +178,13 @@ def _finite(content: object) -> object:
 def _maybe_whole(value: float, unit: str, digits: int = 4, *, is_count: bool = False) -> str:
     """A number; one of whole things without decimals, unless it is a mean between two whole numbers."""
     whole = (is_count or unit in _WHOLE) and value.is_integer()
-    return f"{value + 0:,.0f}" if whole else number(value, digits)
+    return f"{value:z,.0f}" if whole else number(value, digits)
 
 
 def _fixed(value: float, places: int) -> str:
     if places > MAX_PLACES:
         return f"{value:.2e}"
-    return f"{value:,.{max(places, 0)}f}"
+    return f"{value:z,.{max(places, 0)}f}"
 
 
 def _with_unit(shown: str, unit: str) -> str:

@@ -15,7 +15,7 @@ import celltrain as ct
 from celltrain import plots
 from celltrain.folder import claim
 from celltrain.plots.series import SeriesPanel, over_time
-from celltrain.plots.style import COLOURS, NAME, colour_of, styled
+from celltrain.plots.style import COLOURS, NAME, colour_of, evenly_wrapped, styled
 from celltrain.statistics import Estimate
 from celltrain.traces import MOST_WINDOWS, Trace, Windows, busiest, common_scale, decimate, total
 
@@ -160,6 +160,21 @@ def test_long_names_leave_space_for_pictures() -> None:
         labels = {one.get_text() for one in ticks}
         assert len(labels) == len(names)
         assert max(map(len, labels)) <= NAME
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        ("EPD: index 0.28", ["EPD: index 0.28"]),
+        ("ESPD 95 % / 90 %, reno: index -0.03", ["ESPD 95 % / 90 %,", "reno: index -0.03"]),
+        ("a synchronisation", ["a synchronisation"]),
+        ("of the synchronisation index", ["of the", "synchronisation", "index"]),
+        ("x" * 50, ["x" * 20, "x" * 20, "x" * 10]),
+        ("", []),
+    ],
+)
+def test_lines_of_a_title_are_of_about_one_length(words: str, lines: list[str]) -> None:
+    assert evenly_wrapped(words, 30 if " / " in words else 20) == lines
 
 
 def test_the_colours_of_flows_have_a_key(scenario: ct.Scenario) -> None:

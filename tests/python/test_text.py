@@ -98,6 +98,12 @@ def test_shortened_names_stay_apart() -> None:
     assert text.told(["the same name", "the same name"], 8) == ["the…ame"] * 2
 
 
+def test_zero_has_no_sign() -> None:
+    assert text.interval(Estimate(-0.0004, None, 0.02, 3), "") == "0.000 ± 0.020"
+    assert text.quantity(-0.0, "cells") == "0 cells"
+    assert (text.percent(-0.0001), text.percent(-0.0001, signed=True)) == ("0.0 %", "+0.0 %")
+
+
 def test_published_numbers_keep_their_digits() -> None:
     assert [text.printed(value) for value in (59054.0, 0.83, 77.0, None)] == ["59,054", "0.83", "77", "-"]
 

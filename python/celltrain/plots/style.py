@@ -6,7 +6,7 @@ from hashlib import blake2b
 from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
-from textwrap import fill
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from celltrain.folder import Folder
@@ -26,6 +26,7 @@ __all__ = [
     "MARKERS",
     "NAME",
     "colour_of",
+    "evenly_wrapped",
     "keeps_pictures",
     "keyed",
     "legend_columns",
@@ -146,11 +147,19 @@ def colour_of(names: Sequence[str]) -> dict[str, str]:
 
 
 def titled(axis: "Axes", title: str, **look: Any) -> None:
-    """Writes a title above a panel, on as many lines as its width asks for."""
+    """Writes a title above a panel, on as many lines as its width asks for, of about one length."""
     figure = axis.get_figure(root=True)
     assert figure is not None
     width = GROWTH * axis.get_position().width * figure.get_figwidth()
-    axis.set_title(fill(title, max(20, int(width * LETTERS))), **look)
+    axis.set_title("\n".join(evenly_wrapped(title, max(20, int(width * LETTERS)))), **look)
+
+
+def evenly_wrapped(words: str, most: int) -> list[str]:
+    """Words on as few lines of at most so many letters as they need, all of about one length."""
+    lines = wrap(words, most)
+    longest = min(most, max(map(len, words.split()), default=1))
+    widths = range(longest, most + 1)
+    return next((even for width in widths if len(even := wrap(words, width)) <= len(lines)), lines)
 
 
 def legend_columns(names: Iterable[str], width: float) -> int:
