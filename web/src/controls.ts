@@ -70,7 +70,8 @@ export class Controls {
       event.preventDefault();
       void app.open("");
     });
-    addEventListener("hashchange", () => void app.open(location.hash));
+    // The address may have followed what is shown since then.
+    addEventListener("hashchange", ({ newURL }) => void app.open(new URL(newURL).hash));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => app.retheme());
     addEventListener("keydown", (event) => this.onKey(event));
     this.listenForFiles();
