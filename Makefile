@@ -52,7 +52,7 @@ demo: build ## Reproduce the paper `espd`: tables beside the published ones, win
 .PHONY: test
 test: build $(VENV)/.dev ## Build, then run every test: Rust, Python, and the type stub against the compiled module.
 	cargo test --locked --workspace --exclude celltrain-python
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 8
 	$(BIN)/python -m mypy.stubtest --concise celltrain._core
 
 # A module that has to be compiled for it is compiled in seconds; one that is there stays. Left out: the crates' integration tests,
