@@ -460,13 +460,12 @@ pub fn run<C: Item, P, N: Process<C, P>>(
             idle_until = next;
             skip_idle_time(streams, next);
         }
-        let drawn = schedule.windows();
-        let agenda = match drawn {
+        let agenda = match schedule.windows() {
             None => choice.after_round(&plan, streams.len(), round.events),
-            Some(_) => choice.agenda(&plan, streams.len()),
+            Some(drawn) => choice.agenda(&plan, streams.len()).map(|agenda| (agenda, drawn)),
         };
-        if let Some(agenda) = agenda {
-            let limits = Limits { end, windows: drawn.unwrap_or(u64::MAX), jump: schedule.jump };
+        if let Some((agenda, windows)) = agenda {
+            let limits = Limits { end, windows, jump: schedule.jump };
             let Some(next) = agenda.run(&mut plan, processes, streams, limits, &mut poll) else {
                 return false;
             };

@@ -144,7 +144,10 @@ impl Agenda {
     }
 }
 
-/// Decides when rounds give way to windows.
+/// Decides when rounds give way to windows, and for how long.
+///
+/// A round covers more time than a window where only some cycles of the network are short, so windows cannot know how much rounds would find
+/// to do. After some windows rounds are tried again.
 #[derive(Debug)]
 pub(super) struct Choice {
     /// How long a window is at the most.
@@ -153,6 +156,8 @@ pub(super) struct Choice {
     agenda: Option<Option<Agenda>>,
     /// How many rounds in a row found little to do.
     sparse: u32,
+    /// How many windows come next at the most: more each time, as long as no round finds much to do.
+    windows: u64,
 }
 
 /// Among fewer processes rounds cost little.
@@ -164,21 +169,35 @@ const SPARSE: u64 = 4;
 /// So many rounds in a row have to find little to do.
 const SPARSE_ROUNDS: u32 = 8;
 
+/// How many windows there are at the most before rounds are tried again, the first time and in the end.
+const FEWEST_WINDOWS: u64 = BATCH;
+const MOST_WINDOWS: u64 = 256 * BATCH;
+
 impl Choice {
     /// Rounds come first. A window is no longer than `longest`.
     pub(super) fn new(longest: Time) -> Self {
-        Self { longest, agenda: None, sparse: 0 }
+        Self { longest, agenda: None, sparse: 0, windows: FEWEST_WINDOWS }
     }
 
-    /// The agenda, if windows are to follow a round that handled so many events.
-    pub(super) fn after_round(&mut self, plan: &Plan, streams: usize, events: u64) -> Option<&mut Agenda> {
+    /// The agenda, if windows are to follow a round that handled so many events, and how many windows at the most.
+    pub(super) fn after_round(
+        &mut self,
+        plan: &Plan,
+        streams: usize,
+        events: u64,
+    ) -> Option<(&mut Agenda, u64)> {
         let sparse = plan.behind >= FEWEST_PROCESSES && plan.behind as u64 > SPARSE * events;
-        self.sparse = if sparse { self.sparse + 1 } else { 0 };
+        if !sparse {
+            (self.sparse, self.windows) = (0, FEWEST_WINDOWS);
+            return None;
+        }
+        self.sparse += 1;
         if self.sparse < SPARSE_ROUNDS {
             return None;
         }
-        self.sparse = 0;
-        self.agenda(plan, streams)
+        let windows = self.windows;
+        (self.sparse, self.windows) = (0, (2 * windows).min(MOST_WINDOWS));
+        Some((self.agenda(plan, streams)?, windows))
     }
 
     /// The agenda, if the network can have one.
@@ -279,7 +298,7 @@ mod tests {
             assert!(choice.after_round(&plan, RING, events).is_none());
         }
         let events = round(&mut plan, &mut relays, &mut streams);
-        let agenda = choice.after_round(&plan, RING, events).expect("there is little to do");
+        let (agenda, _) = choice.after_round(&plan, RING, events).expect("there is little to do");
         let visits = |relays: &[Relay]| relays.iter().map(|relay| relay.visits).sum::<u64>();
         let sent = |relays: &[Relay]| relays.iter().map(|relay| relay.sent).sum::<u64>();
         let before = [visits(&relays), sent(&relays)];
@@ -289,6 +308,24 @@ mod tests {
         assert_eq!(next, Some(END - MICROSECOND));
         assert_eq!(sent(&relays), (END - MICROSECOND) / MICROSECOND);
         assert_eq!(visits(&relays) - before[0], sent(&relays) - before[1]);
+    }
+
+    /// How many windows a round calls for that handled so many events, and those before it.
+    fn windows_after(choice: &mut Choice, plan: &Plan, events: u64) -> Option<u64> {
+        let found = (1..=SPARSE_ROUNDS).filter_map(|_| Some(choice.after_round(plan, RING, events)?.1));
+        found.last()
+    }
+
+    #[test]
+    fn rounds_are_tried_again_and_windows_last_longer_while_they_find_little_to_do() {
+        let (relays, mut streams, schedule) = ring();
+        let plan = Plan::new(&relays, &mut streams, &schedule, END);
+        let mut choice = Choice::new(schedule.cap);
+        let windows = |choice: &mut Choice| windows_after(choice, &plan, 1);
+        assert_eq!([(); 3].map(|()| windows(&mut choice)), [64, 128, 256].map(Some));
+        assert_eq!((0..9).filter_map(|_| windows(&mut choice)).last(), Some(MOST_WINDOWS));
+        assert_eq!(windows_after(&mut choice, &plan, RING as u64), None);
+        assert_eq!(windows(&mut choice), Some(64));
     }
 
     #[test]
