@@ -67,12 +67,12 @@ impl<'a> PortMeasures<'a> {
         self.sojourns / window as f64
     }
 
-    /// The mean delay in seconds.
+    /// The mean delay in seconds; NaN if nothing was accepted, whatever else was in the buffer.
     fn delay_mean(&self) -> f64 {
-        self.sojourns / self.accepted.max(1) as f64 / SECOND as f64
+        if self.accepted == 0 { f64::NAN } else { self.sojourns / self.accepted as f64 / SECOND as f64 }
     }
 
-    /// A quantile of the delay in seconds.
+    /// A quantile of the delay in seconds; NaN if no frame left.
     fn delay(&self, quantile: f64) -> f64 {
         self.port.stats().delays.quantile(quantile) / SECOND as f64
     }
