@@ -118,6 +118,15 @@ fn flows_without_tcp_are_left_out_unless_all_are_asked_for() {
     assert_eq!(none.fingerprint, result.fingerprint);
 }
 
+/// The round trip is the "delay of all links there and back": of three links of 1 ms each way. Nothing of flows without TCP comes back.
+#[test]
+fn a_flow_of_which_nothing_comes_back_has_no_round_trip() {
+    let result = run(MIXED, &PLAIN, false);
+    let trips = numbers(&result.flows, "round_trip");
+    assert_eq!(&trips[..2], [6e-3, 6e-3]);
+    assert!(trips[2].is_nan() && trips[3].is_nan(), "{trips:?}");
+}
+
 #[test]
 fn measuring_changes_nothing_else_and_kinds_are_the_sum_of_their_flows() {
     let (result, plain) = (run(MIXED, &[], false), run(MIXED, &PLAIN, false));
