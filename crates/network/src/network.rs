@@ -349,6 +349,15 @@ impl Network {
         self.nodes[index].host_mut().expect("flows end in hosts")
     }
 
+    /// Cells that have arrived at hosts.
+    pub(crate) fn arrived(&self) -> u64 {
+        let of_node = |node: &Node| match node {
+            Node::Host(host) => host.parts.incoming.iter().map(|incoming| incoming.arrived()).sum(),
+            Node::Port(_) | Node::Switch(_) | Node::Channel(_) => 0,
+        };
+        self.nodes.iter().map(of_node).sum()
+    }
+
     /// The ports of switches and the interfaces of hosts.
     pub(crate) fn ports(&self) -> impl Iterator<Item = &Port> {
         self.all_ports().filter(|port| port.location != Location::Shaper)

@@ -51,6 +51,8 @@ pub(crate) struct Flow {
     pub(crate) duplicates: u32,
     /// Bytes of new data that limited transmit allows beyond the congestion window.
     pub(crate) allowance: u64,
+    /// Bytes of new data that it has sent since the last ACK for new data.
+    pub(crate) limited: u64,
     /// The value of `max` at the last loss: earlier data may still cause duplicate ACKs.
     pub(crate) recover: Option<u64>,
     /// Where the data ended that were in the network at the last timeout, had they all lain side by side from `una` on.
@@ -107,6 +109,7 @@ impl Flow {
             rwnd_max: params.receive_window,
             duplicates: 0,
             allowance: 0,
+            limited: 0,
             recover: None,
             timed_out_end: 0,
             reduced_at: None,
@@ -138,13 +141,31 @@ impl Flow {
     // RFC 5681 §3.2: MUST NOT count what limited transmit sent when ssthresh is computed
     // RFC 5681 §4.3: MUST lower cwnd and ssthresh twice for losses in two windows or of a retransmission
     /// FlightSize where it decides how far a loss reduces the window: the data outstanding in the network (RFC 5681 section
-    /// 3.1). What is not acknowledged is a bound, but while a loss is repaired most of it may have left the network. The
-    /// window is another: it lets no more in, except for limited transmit, which does not count (section 3.2 step 2).
+    /// 3.1). What is not acknowledged is a bound, less what limited transmit has sent (section 3.2 step 2), but while a loss is
+    /// repaired most of it may have left the network. The window is another: it lets no more in.
     /// After a timeout the window says nothing about what was sent before; then it is what was in the network at the
     /// timeout, less what has been acknowledged since. So each indication of congestion lowers the threshold (section 4.3).
     pub(crate) fn in_network(&self) -> u64 {
         let timed_out = self.timed_out_end.saturating_sub(self.una);
-        self.flight().min(self.cwnd.max(timed_out))
+        (self.flight() - self.limited).min(self.cwnd.max(timed_out))
+    }
+
+    /// What limited transmit allows beyond the window at the `count`th duplicate ACK: one segment more than before, up to two. Where more than
+    /// the window is outstanding already, as behind a recovery, the first may take both (RFC 3042).
+    pub(crate) fn allowance_at(&self, count: u32) -> u64 {
+        let counted = u64::from(count) * self.mss;
+        // ns-2 counts duplicates and nothing else. Where a sender has gone back, `nxt` is not the end of the flight.
+        if self.params.limited_transmit_resends || self.nxt < self.max {
+            return counted;
+        }
+        let one_more = (self.flight() + self.mss).saturating_sub(self.cwnd);
+        counted.max(one_more.min(2 * self.mss))
+    }
+
+    /// Counts what of the new data `sent`, in full segments but for the last, goes beyond the window.
+    pub(crate) fn count_limited(&mut self, sent: &Range<u64>) {
+        let beyond = sent.end.saturating_sub(self.una + self.cwnd);
+        self.limited += (beyond.div_ceil(self.mss) * self.mss).min(sent.end - sent.start);
     }
 
     /// Whether the application, not the window, limits what is in the network: nothing waits to be sent, and another
@@ -175,7 +196,7 @@ impl Flow {
         self.una = ack;
         self.nxt = self.nxt.max(ack);
         self.duplicates = 0;
-        self.allowance = 0;
+        (self.allowance, self.limited) = (0, 0);
         self.resend_first = false;
         self.consecutive_timeouts = 0;
     }
@@ -276,7 +297,7 @@ impl Flow {
 
     /// What every reduction for a loss has in common.
     fn note_loss(&mut self) {
-        self.allowance = 0;
+        (self.allowance, self.limited) = (0, 0);
         self.recover = Some(self.max);
         self.timer.forget_timed_segment();
         self.note_reduction();

@@ -22,7 +22,8 @@ espd = { high = \"95 %\", low = \"90 %\" }
 ```
 
 Tables of policies other than the chosen one may stay. A level is a share of the buffer or a number of cells; the cell in
-transmission counts. To add a policy, see [add a discard policy](../how-to/add-a-discard-policy.md).
+transmission counts. A share is rounded down to whole units, and is one unit at least unless it is 0 %. To add a policy, see
+[add a discard policy](../how-to/add-a-discard-policy.md).
 
 ";
 

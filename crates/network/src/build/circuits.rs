@@ -104,7 +104,8 @@ impl Builder<'_> {
             queue_sampler: Sampler::new(sample),
         });
         host.outgoing[there.outgoing as usize].abr = Some(source);
-        host.incoming[back.incoming as usize].abr = Some(AbrEnd::Source { source, payloads: back_payloads });
+        let end = AbrEnd::Source { source, payloads: back_payloads, rm_cells: 0 };
+        host.incoming[back.incoming as usize].abr = Some(end);
         let destination = Destination::new(params);
         let end =
             AbrDestination { destination, payloads, rm_cells: 0, outgoing: back.outgoing, back_payloads };

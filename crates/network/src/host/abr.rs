@@ -146,6 +146,8 @@ pub(crate) enum AbrEnd {
         source: u32,
         /// Where the contents of the backward RM cells wait.
         payloads: usize,
+        /// How many of them have arrived.
+        rm_cells: u64,
     },
 }
 
@@ -242,10 +244,13 @@ impl Host {
             }
             Kind::BackwardRm => {
                 self.handle_until(now, streams);
-                let Some(AbrEnd::Source { source, payloads }) = self.parts.incoming[cell.vc as usize].abr
+                let Some(AbrEnd::Source { source, payloads, rm_cells }) =
+                    &mut self.parts.incoming[cell.vc as usize].abr
                 else {
                     return;
                 };
+                *rm_cells += 1;
+                let (source, payloads) = (*source, *payloads);
                 let abr = &mut self.parts.abr[source as usize].source;
                 abr.on_brm(streams.contents.rm[payloads].take(cell.frame));
                 self.fingerprint.mix(now ^ abr.acr().cells().to_bits());

@@ -182,11 +182,12 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    /// Cells that have arrived, those of a frame that is not complete yet and forward RM cells too.
+    /// Cells that have arrived, those of a frame that is not complete yet and RM cells too.
     pub(crate) fn arrived(&self) -> u64 {
         let rm_cells = match &self.abr {
             Some(AbrEnd::Destination(end)) => end.rm_cells,
-            Some(AbrEnd::Source { .. }) | None => 0,
+            Some(AbrEnd::Source { rm_cells, .. }) => *rm_cells,
+            None => 0,
         };
         self.stats.useful_cells + self.stats.useless_cells + u64::from(self.reassembly.held()) + rm_cells
     }

@@ -211,7 +211,7 @@ impl Histogram {
         self.bins().map(|(_, count)| count).sum()
     }
 
-    /// The value below which a share `quantile` of the values lies, linear within a bin; zero without values.
+    /// The value below which a share `quantile` of the values lies, linear within a bin; NaN without values.
     #[must_use]
     pub fn quantile(&self, quantile: f64) -> f64 {
         let target = quantile * self.count() as f64;
@@ -223,7 +223,7 @@ impl Histogram {
             }
             below += count;
         }
-        0.0
+        f64::NAN
     }
 }
 

@@ -181,7 +181,7 @@ pub static FLOW: &[Measure] = measures![Flow:
     ("kind", "kind", "", "", "tcp, or other for flows without TCP", "-", OURS, None),
     ("source", "source", "", "", "name of the sending host", "-", OURS, None),
     ("destination", "destination", "", "", "name of the receiving host", "-", OURS, None),
-    ("round_trip", "round trip", "RTT_0", "s", "delay of all links there and back, without queues and transmission", "-", OURS, None),
+    ("round_trip", "round trip", "RTT_0", "s", "delay of all links and switches there and back, without queues and transmission; nothing for flows of which nothing comes back, as of those without TCP", "-", OURS, None),
     ("goodput", "goodput", "g", "bit/s", "8 x payload bytes that arrived for the first time / T; without TCP the whole packet, or 48 bytes for each bare cell, of frames that arrived whole", SUM, RFC_5166, MORE),
     ("throughput", "throughput", "x", "bit/s", "8 x payload bytes that arrived, repetitions included / T", SUM, RFC_5166, MORE),
     ("frames_delivered", "frames delivered", "", "frames", "distinct full segments that arrived, or whole frames without TCP", SUM, OURS, MORE),

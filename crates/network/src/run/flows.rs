@@ -21,8 +21,11 @@ impl Experiment<'_> {
     ) -> Table {
         let (graph, window) = (&self.graph, self.window());
         let node = |index: usize| graph.nodes[index].name.clone();
-        let round_trip =
-            |flow: &Flow| flow.route.iter().chain(&flow.back).map(|&link| graph.links[link].delay.ps()).sum();
+        let round_trip = |flow: &Flow| {
+            let delays = flow.route.iter().chain(&flow.back).map(|&link| graph.links[link].delay.ps());
+            // Nothing comes back of most flows without TCP.
+            if flow.back.is_empty() { f64::NAN } else { seconds(delays.sum()) }
+        };
         let count = |get: fn(&FlowCounts) -> u64| Column::counts(counts.iter().map(get));
         let rate = |get: fn(&FlowCounts) -> u64| {
             Column::Number(counts.iter().map(|flow| bits_per_second(get(flow), window)).collect())
@@ -44,10 +47,7 @@ impl Experiment<'_> {
                 ("kind", Column::Text(kinds)),
                 ("source", Column::Text(graph.flows.iter().map(|flow| node(flow.from)).collect())),
                 ("destination", Column::Text(graph.flows.iter().map(|flow| node(flow.to)).collect())),
-                (
-                    "round_trip",
-                    Column::Number(graph.flows.iter().map(|flow| seconds(round_trip(flow))).collect()),
-                ),
+                ("round_trip", Column::Number(graph.flows.iter().map(round_trip).collect())),
                 ("goodput", rate(FlowCounts::bytes)),
                 ("throughput", rate(FlowCounts::bytes_received)),
                 ("frames_delivered", count(FlowCounts::frames_delivered)),

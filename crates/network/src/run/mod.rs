@@ -99,6 +99,8 @@ pub struct Experiment<'a> {
 pub(crate) struct Snapshot {
     flows: Vec<FlowCounts>,
     ports: Vec<PortCounts>,
+    /// Cells that have arrived at hosts, acknowledgements too.
+    arrived: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -258,6 +260,7 @@ impl<'a> Experiment<'a> {
         network.free_streams();
         let (window, end) = (self.window(), self.scenario.spec().duration.ps());
         let flows = FlowCounts::all_since(begin.flows, FlowCounts::of_all(&network, end));
+        let arrived = network.arrived() - begin.arrived;
         let begin = begin.ports.into_iter().chain(std::iter::repeat_with(PortCounts::default));
         let counts = begin.zip(PortCounts::of_all(&network)).zip(network.ports());
         let ports: Vec<_> =
@@ -271,7 +274,7 @@ impl<'a> Experiment<'a> {
         };
         let mut series = self.series(&network);
         series.append(&mut events.series);
-        let summary = self.summary(&flows, &delays, &ports, &series, &excess, &waits);
+        let summary = self.summary(&flows, arrived, &delays, &ports, &series, &excess, &waits);
         let of_flows = self.flow_table(&flows, &delays, &responses, excess);
         // Of very many flows, they take as much room as the next table.
         drop(flows);
@@ -457,7 +460,7 @@ impl Snapshot {
     fn of(network: &Network, now: Time) -> Self {
         let mut ports = Vec::with_capacity(network.ports().count());
         ports.extend(PortCounts::of_all(network));
-        Self { flows: FlowCounts::of_all(network, now).collect(), ports }
+        Self { flows: FlowCounts::of_all(network, now).collect(), ports, arrived: network.arrived() }
     }
 }
 

@@ -23,7 +23,7 @@ use crate::{
     },
     port::{Location, Port},
     rate_control::RateControl,
-    scenario::{Graph, NodeKind},
+    scenario::Graph,
     table::{Column, Table},
 };
 
@@ -67,12 +67,12 @@ impl<'a> PortMeasures<'a> {
         self.sojourns / window as f64
     }
 
-    /// The mean delay in seconds.
+    /// The mean delay in seconds; NaN if nothing was accepted, whatever else was in the buffer.
     fn delay_mean(&self) -> f64 {
-        self.sojourns / self.accepted.max(1) as f64 / SECOND as f64
+        if self.accepted == 0 { f64::NAN } else { self.sojourns / self.accepted as f64 / SECOND as f64 }
     }
 
-    /// A quantile of the delay in seconds.
+    /// A quantile of the delay in seconds; NaN if no frame left.
     fn delay(&self, quantile: f64) -> f64 {
         self.port.stats().delays.quantile(quantile) / SECOND as f64
     }
@@ -227,6 +227,7 @@ impl Experiment<'_> {
     pub(super) fn summary(
         &self,
         flows: &[FlowCounts],
+        arrived: u64,
         delays: &[Option<&Delays>],
         ports: &[PortMeasures<'_>],
         series: &[Series],
@@ -239,7 +240,7 @@ impl Experiment<'_> {
         let received = total(|flow| flow.incoming.useful_cells + flow.incoming.useless_cells);
         summary.add("frames_delivered", total(FlowCounts::frames_delivered));
         summary.add("efficiency", self.new_cells(flows) / received);
-        self.add_losses(&mut summary, flows, ports);
+        self.add_losses(&mut summary, flows, arrived, ports);
         self.add_transfer(&mut summary, flows, delays);
         let again = total(|flow| flow.sender.retransmitted_segments);
         summary.add("retransmission_ratio", again / total(|flow| flow.sender.segments));
@@ -309,19 +310,17 @@ impl Experiment<'_> {
         summary.add("fairness_index", fairness_index(&shares));
     }
 
-    /// The share of what hosts sent that switches discarded, and of each loss priority where there are both.
-    fn add_losses(&self, summary: &mut Summary, flows: &[FlowCounts], ports: &[PortMeasures<'_>]) {
-        // Of the cells whose fate was decided in the window: those that reached a host, and those that a switch discarded.
-        let of_switches = || ports.iter().filter(|port| port.port.location == Location::Switch);
-        let into_host = |port: &&PortMeasures<'_>| {
-            self.graph.nodes[self.graph.links[port.port.link].to].kind == NodeKind::Host
-        };
-        let reached = |port: &PortMeasures<'_>| {
-            // What was sent before the window may be lost in it.
-            port.forwarded.saturating_sub(port.others().lost.iter().sum())
-        };
-        let arrived: u64 = of_switches().filter(into_host).map(reached).sum();
-        let lost: u64 = of_switches().map(PortMeasures::all_discarded).sum();
+    /// The share of the cells whose fate was decided in the window that switches discarded, the others having `arrived` at hosts; and of each
+    /// loss priority where there are both.
+    fn add_losses(
+        &self,
+        summary: &mut Summary,
+        flows: &[FlowCounts],
+        arrived: u64,
+        ports: &[PortMeasures<'_>],
+    ) {
+        let of_switches = ports.iter().filter(|port| port.port.location == Location::Switch);
+        let lost: u64 = of_switches.map(PortMeasures::all_discarded).sum();
         summary.add("cell_loss_ratio", lost as f64 / (lost + arrived) as f64);
         if self.graph.flows.iter().any(|flow| flow.contract.clp) {
             // By what the host sent, whatever a policer tagged on the way.

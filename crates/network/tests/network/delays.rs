@@ -2,7 +2,7 @@
 
 use celltrain_network::{Options, RunResult};
 
-use crate::common::{load, metric, numbers, replicate, texts, value};
+use crate::common::{load, metric, numbers, replicate, run_plain, texts, value};
 
 /// Constant cells, one at a time, over links of 10 Mbit/s (42.4 us a cell) and 1 ms.
 const CELLS: &str = r#"
@@ -73,6 +73,37 @@ fn a_cell_that_never_waits_takes_the_time_of_its_links() {
     assert!((trunk[0].3 - 0.1).abs() < 1e-4, "{trunk:?}");
 }
 
+/// `delay_mean` is defined as occupancy_mean x T / cells accepted, and the percentiles are of the frames that left: where none did, there is
+/// no delay, not one of zero, nor one of what an earlier cell waits.
+#[test]
+fn a_port_that_accepts_nothing_in_the_measured_time_has_no_delay() {
+    let of = |warm_up: &str| {
+        let text = format!(
+            r#"
+schema = 1
+name = "one cell, and then none"
+duration = "100 ms"
+warm-up = "{warm_up}"
+topology = {{ kind = "n-source", sources = 1 }}
+link = {{ rate = "10 Mbit/s", delay = "0 s", trunk.rate = "10 kbit/s" }}
+traffic = {{ kind = "trace", times = ["0 s"] }}
+"#
+        );
+        let result = run_plain(&text, &[]);
+        let of_port = ["delay_mean", "delay_p50", "delay_p95", "delay_p99"]
+            .map(|measure| value(&result.ports, "switch1 > switch2", measure));
+        let of_run = ["delay_mean", "delay_p95", "delay_p99"].map(|measure| metric(&result, measure));
+        (value(&result.ports, "switch1 > switch2", "occupancy_mean"), of_port, of_run)
+    };
+    // The cell takes 42.4 ms on the trunk. It is there at 20 ms, and gone at 50 ms.
+    let (occupancy, of_port, of_run) = of("20 ms");
+    assert!(occupancy > 0.0 && of_port[0].is_nan() && of_run[0].is_nan(), "{of_port:?} {of_run:?}");
+    assert!(of_port[1] > 0.0, "its frame left");
+    let (occupancy, of_port, of_run) = of("50 ms");
+    assert_eq!(occupancy, 0.0);
+    assert!(of_port.iter().chain(&of_run).all(|delay| delay.is_nan()), "{of_port:?} {of_run:?}");
+}
+
 #[test]
 fn flows_without_tcp_are_left_out_unless_all_are_asked_for() {
     let result = run(MIXED, &PLAIN, false);
@@ -85,6 +116,15 @@ fn flows_without_tcp_are_left_out_unless_all_are_asked_for() {
     let none = run(MIXED, &[("measures.delays", "none")], false);
     assert!(numbers(&none.flows, "transfer_delay_mean").iter().all(|delay| delay.is_nan()));
     assert_eq!(none.fingerprint, result.fingerprint);
+}
+
+/// The round trip is the "delay of all links there and back": of three links of 1 ms each way. Nothing of flows without TCP comes back.
+#[test]
+fn a_flow_of_which_nothing_comes_back_has_no_round_trip() {
+    let result = run(MIXED, &PLAIN, false);
+    let trips = numbers(&result.flows, "round_trip");
+    assert_eq!(&trips[..2], [6e-3, 6e-3]);
+    assert!(trips[2].is_nan() && trips[3].is_nan(), "{trips:?}");
 }
 
 #[test]

@@ -67,7 +67,7 @@ impl Sender {
         self.flow.trace.record(now, || EventKind::DuplicateAck { ack, count });
         self.recovery.on_duplicate_ack(now, &mut self.flow, &mut self.congestion);
         if self.flow.params.limited_transmit && count <= 2 && !self.recovery.recovering() {
-            self.flow.allowance = u64::from(count) * self.flow.mss;
+            self.flow.allowance = self.flow.allowance_at(count);
         }
     }
 

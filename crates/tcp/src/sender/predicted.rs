@@ -80,6 +80,9 @@ impl Sender {
             }
             flow.nxt = first + segments * mss;
             flow.max = flow.nxt;
+            if flow.allowance > 0 {
+                flow.count_limited(&(first..flow.max));
+            }
             flow.timer.start(now);
             self.last_sent = now;
             let (len, header) = (flow.params.mss, self.header(now));

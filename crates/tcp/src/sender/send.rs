@@ -71,6 +71,9 @@ impl Sender {
         let seq = bytes.start;
         flow.trace.record(now, || EventKind::Sent { seq, len, retransmission });
         if flow.allowance > 0 && bytes.end > flow.una + flow.cwnd {
+            if !retransmission {
+                flow.count_limited(&bytes);
+            }
             flow.trace.record(now, || EventKind::LimitedTransmit { seq });
         }
         // With classic feedback only new data are ECN-capable, and tell of a reduction (RFC 3168 sections 6.1.2 and 6.1.5).
