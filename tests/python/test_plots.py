@@ -15,7 +15,7 @@ import celltrain as ct
 from celltrain import plots
 from celltrain.folder import claim
 from celltrain.plots.series import SeriesPanel, over_time
-from celltrain.plots.style import COLOURS, NAME, colour_of, evenly_wrapped, styled
+from celltrain.plots.style import COLOURS, NAME, colour_of, evenly_wrapped, noted, panels, styled
 from celltrain.statistics import Estimate
 from celltrain.traces import MOST_WINDOWS, Trace, Windows, busiest, common_scale, decimate, total
 
@@ -111,6 +111,21 @@ def test_a_picture_says_how_many_variants_it_leaves_out(scenario: ct.Scenario) -
     found = ct.compare(scenario.with_(duration="60 ms"), settings, replications=1, trace=True)
     assert found.plot.windows().get_supxlabel() == "the first 4 of 6 variants"
     assert found.plot.windows(variants=["0", "1"]).get_supxlabel() == ""
+
+
+def test_a_note_stands_beside_a_legend_and_not_upon_it() -> None:
+    with styled():
+        figure, ((axis,),) = panels(1, 1, 4.0, 3.0)
+        axis.plot([1, 2], label="a line")
+        noted(figure)
+        assert figure.get_supxlabel() == ""
+        noted(figure, "", "nothing of it")
+        assert figure.get_supxlabel() == "nothing of it"
+        figure.supxlabel("")
+        legend = figure.legend(title="lines", loc="outside lower center")
+        noted(figure, "a note", "another")
+    assert figure.get_supxlabel() == ""
+    assert legend.get_title().get_text() == "lines\na note\nanother"
 
 
 def test_points_without_a_value_are_left_out() -> None:

@@ -16,11 +16,13 @@ from celltrain.errors import InputError
 from celltrain.plots.distribution import values_of
 from celltrain.plots.flow import LISTED, _numbers
 from celltrain.plots.namespaces import queue_of
+from celltrain.plots.style import styled
 from celltrain.registry import measure
 from celltrain.statistics import Estimate
 
 if TYPE_CHECKING:
     from conftest import Cli
+    from matplotlib.figure import Figure
 
 LOST_CELL = Path(__file__).parents[2] / "scenarios" / "teaching" / "lost-cell.toml"
 SPAN = (0.15, 0.19)
@@ -158,11 +160,40 @@ def test_a_variant_of_several_keys_is_asked_for_by_its_name(cli: Cli, tmp_path: 
 
 def test_a_distribution_has_every_value() -> None:
     result = ct.run(ct.load(LOST_CELL).with_(duration="300 ms"), replications=3)
-    values, unit = values_of(result, "goodput")
-    assert (len(values), unit) == (6, "bit/s"), "one value for each flow and replication"
+    values, unit, undefined = values_of(result, "goodput")
+    assert (len(values), unit, undefined) == (6, "bit/s", 0), "one value for each flow and replication"
     assert values.tolist() == sorted(result.flows["goodput"].to_list())
     (axis,) = result.plot.cdf("goodput").axes
     assert np.asarray(axis.lines[0].get_ydata())[-1] == 1.0
+
+
+def test_a_distribution_says_how_many_values_it_leaves_out() -> None:
+    """Flows of which some begin after the end of the run."""
+    late = under("epd").with_({"duration": "100 ms", "warm-up": "50 ms", "traffic.start": "20 ms .. 200 ms"})
+    found = ct.compare(late, {"late": {}, "early": {"traffic.start": "0 ms"}}, replications=6)
+    sample = found.results["late"].sample("efficiency")
+    missing = int(np.isnan(sample).sum())
+    assert 0 < missing < 6
+    note = f"; {missing} of 6 values undefined"
+    assert legend_of(found.results["late"].plot.cdf("efficiency")) == [f"one lost cell: 1.00, 1.00, 1.00{note}"]
+    both = [f"late: 1.00, 1.00, 1.00{note}", "early: 1.00, 1.00, 1.00"]
+    assert legend_of(found.plot.cdf("efficiency")) == both
+
+
+def legend_of(figure: Figure) -> list[str]:
+    (legend,) = figure.legends
+    return [text.get_text() for text in legend.get_texts()]
+
+
+def test_the_legend_of_a_distribution_fits_its_picture() -> None:
+    scenario = under("epd").with_(duration="50 ms")
+    names = [f"variant {n} with a name that goes on for long, and ends in {n}" for n in range(5)]
+    found = ct.compare(scenario, {name: {"seed": n} for n, name in enumerate(names)}, replications=1)
+    figure = found.plot.cdf("transfer_delay_mean")
+    with styled():
+        figure.draw_without_rendering()
+        (legend,) = figure.legends
+        assert legend.get_window_extent().x0 > 0
 
 
 def test_intervals_end_at_what_is_possible() -> None:

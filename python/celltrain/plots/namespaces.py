@@ -313,15 +313,17 @@ def _windows(results: Mapping[str, Result], replication: int) -> "Figure":
 
 
 def _cdf(every: Mapping[str, tuple[Scenario, Result]], metric: str, entity: str | None) -> "Figure":
-    from celltrain.plots.distribution import cdf, values_of
+    from celltrain.plots.distribution import Sample, cdf, values_of
 
     if arguments.text("metric", metric) == DELAY:
-        found = {name: (_delays(scenario, result, entity), "s") for name, (scenario, result) in every.items()}
+        found = {
+            name: Sample(_delays(scenario, result, entity), "s") for name, (scenario, result) in every.items()
+        }
         label = "time at the port"
     else:
         found = {name: values_of(result, metric, entity) for name, (_, result) in every.items()}
         label = metric.replace("_", " ")
-    return cdf({name: values for name, (values, _) in found.items()}, label, next(iter(found.values()))[1])
+    return cdf(found, label)
 
 
 def _delays(scenario: Scenario, result: Result, port: str | None) -> "Values":

@@ -71,7 +71,7 @@ def points(every: Sequence[PointPanel], columns: int = 4) -> "Figure":
     with styled():
         width = max(5.0, 3.1 * columns)
         names = list(dict.fromkeys(series.name for panel in every for series in panel.series))
-        beside = legend_columns(names, width)
+        beside = legend_columns(told(names, NAME), width)
         lines = -(-len(names) // beside)
         longest = max(len(name) for panel in every for name in told(panel.categories, NAME))
         height = 2.6 + 0.04 * max(0, longest - 12)  # long names stand at a slant below the panel
@@ -104,7 +104,7 @@ def bars(
     across = longest > 3  # then names are written from bottom to top
     with styled():
         width = max(5.0, (0.45 if len(names) <= MANY else 0.25) * len(names) + 1.5)
-        lines = -(-len(key) // legend_columns(key, width)) if key else 0
+        lines = -(-len(key) // legend_columns(told([*key], NAME), width)) if key else 0
         figure, ((axis,),) = panels(1, 1, width, 3.0 + (0.08 * longest if across else 0) + 0.2 * lines)
         positions = range(len(categories))
         errors = _reaches(heights, (0.0, math.inf))

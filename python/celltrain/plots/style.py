@@ -162,9 +162,9 @@ def evenly_wrapped(words: str, most: int) -> list[str]:
     return next((even for width in widths if len(even := wrap(words, width)) <= len(lines)), lines)
 
 
-def legend_columns(names: Iterable[str], width: float) -> int:
+def legend_columns(entries: Iterable[str], width: float) -> int:
     """How many entries of a legend fit side by side into so many inches."""
-    lengths = [min(len(name), NAME) for name in names]
+    lengths = list(map(len, entries))
     return max(1, min(len(lengths), MOST_BESIDE, int(width * LETTERS / (max(lengths, default=0) + 7))))
 
 
@@ -174,15 +174,22 @@ def keyed(figure: "Figure", colours: Mapping[str, str]) -> None:
 
     if not 1 < len(colours) <= len(COLOURS):
         return
-    entries = [Patch(color=colour) for colour in colours.values()]
-    columns = legend_columns(colours, figure.get_figwidth())
-    figure.legend(entries, told(list(colours), NAME), loc="outside lower center", ncols=columns)
+    patches, names = [Patch(color=colour) for colour in colours.values()], told([*colours], NAME)
+    columns = legend_columns(names, figure.get_figwidth())
+    figure.legend(patches, names, loc="outside lower center", ncols=columns)
 
 
 def noted(figure: "Figure", *notes: str) -> None:
-    """Writes below a figure what it does not show, a line for each note that is not empty."""
+    """Writes below a figure what it does not show, a line for each note that is not empty.
+
+    Call it after the legend of the figure is made: the notes stand in its title, as the layout of matplotlib
+    would write both at one place.
+    """
     text = "\n".join(filter(None, notes))
-    if text:
+    if text and figure.legends:
+        title = figure.legends[0].get_title().get_text()
+        figure.legends[0].set_title("\n".join(filter(None, (title, text))))
+    elif text:
         figure.supxlabel(text, fontsize="small")
 
 
