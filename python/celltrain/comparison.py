@@ -356,11 +356,10 @@ class Comparison:
                         "variant": name,
                         "metric": measure.name,
                         "unit": measure.unit,
-                        "mean": found.mean,
-                        "ci95": found.half_width,
-                        "n": found.n,
+                        **found.row(),
                         "difference": difference.mean,
                         "difference_ci95": difference.half_width,
+                        "difference_undefined": difference.undefined,
                         "differs": self.differs(name, measure),
                     }
                 )

@@ -304,20 +304,21 @@ class Result(Frames):
         return chosen.partition_by("flow", maintain_order=True)
 
     def estimates(self) -> "pl.DataFrame":
-        """One row per summary metric: `metric, unit, mean, sd, ci95, n`; `ci95` is half of the interval."""
+        """One row per summary metric: `metric, unit, mean, sd, ci95, n, undefined`.
+
+        `ci95` is half of the interval. A mean is undefined where any of the n values is.
+        """
         import polars as pl
 
         floats = {"mean": pl.Float64, "sd": pl.Float64, "ci95": pl.Float64}
-        schema = {"metric": pl.String, "unit": pl.String, **floats, "n": pl.Int64}
+        counts = {"n": pl.Int64, "undefined": pl.Int64}
+        schema = {"metric": pl.String, "unit": pl.String, **floats, **counts}
         return pl.DataFrame(self.estimate_rows(), schema=schema)
 
     def estimate_rows(self) -> list[dict[str, Any]]:
         """The rows of `estimates`, for what needs no frame."""
         found = {metric: self.estimate(metric) for metric in self._samples}
-        return [
-            {"metric": metric, "unit": e.unit, "mean": e.mean, "sd": e.sd, "ci95": e.half_width, "n": e.n}
-            for metric, e in found.items()
-        ]
+        return [{"metric": metric, "unit": one.unit, **one.row()} for metric, one in found.items()]
 
     def rows(self, name: str, *columns: str) -> Iterable[tuple[Any, ...]]:
         """Some columns of a frame of `FRAMES` but `series`, as `frame_rows` gives them.

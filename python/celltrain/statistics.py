@@ -64,6 +64,16 @@ class Estimate:
     def __repr__(self) -> str:
         return f"<Estimate {self}, n = {self.n}>"
 
+    def row(self) -> dict[str, float | int | None]:
+        """As the columns `mean, sd, ci95, n, undefined` of frames and rows of JSON."""
+        return {
+            "mean": self.mean,
+            "sd": self.sd,
+            "ci95": self.half_width,
+            "n": self.n,
+            "undefined": self.undefined,
+        }
+
     @property
     def low(self) -> float | None:
         """Lower end of the interval."""
