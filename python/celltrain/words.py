@@ -67,8 +67,8 @@ WORDS = (
     ),
     Word(
         "undefined",
-        "in how many of the n replications the measure has no value, as a ratio of which nothing happened; any "
-        "leaves no mean",
+        "in how many of the n replications the measure has no value, as a ratio of which nothing happened; "
+        "any leaves no mean",
         f"compare, {_ESTIMATES}",
     ),
     Word("sd", "the standard deviation of the n values (divisor n - 1); one value has none", _ESTIMATES),

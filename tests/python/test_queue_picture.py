@@ -21,8 +21,9 @@ from celltrain.registry import measure
 from celltrain.statistics import Estimate
 
 if TYPE_CHECKING:
-    from conftest import Cli
     from matplotlib.figure import Figure
+
+    from conftest import Cli
 
 LOST_CELL = Path(__file__).parents[2] / "scenarios" / "teaching" / "lost-cell.toml"
 SPAN = (0.15, 0.19)
@@ -175,7 +176,9 @@ def test_a_distribution_says_how_many_values_it_leaves_out() -> None:
     missing = int(np.isnan(sample).sum())
     assert 0 < missing < 6
     note = f"; {missing} of 6 values undefined"
-    assert legend_of(found.results["late"].plot.cdf("efficiency")) == [f"one lost cell: 1.00, 1.00, 1.00{note}"]
+    assert legend_of(found.results["late"].plot.cdf("efficiency")) == [
+        f"one lost cell: 1.00, 1.00, 1.00{note}"
+    ]
     both = [f"late: 1.00, 1.00, 1.00{note}", "early: 1.00, 1.00, 1.00"]
     assert legend_of(found.plot.cdf("efficiency")) == both
 
