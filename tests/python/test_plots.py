@@ -15,7 +15,7 @@ import celltrain as ct
 from celltrain import plots
 from celltrain.folder import claim
 from celltrain.plots.series import SeriesPanel, over_time
-from celltrain.plots.style import COLOURS, NAME, colour_of, evenly_wrapped, noted, panels, styled
+from celltrain.plots.style import COLOURS, NAME, colour_of, evenly_wrapped, noted, panels, styled, titled
 from celltrain.statistics import Estimate
 from celltrain.traces import MOST_WINDOWS, Trace, Windows, busiest, common_scale, decimate, total
 
@@ -190,6 +190,15 @@ def test_long_names_leave_space_for_pictures() -> None:
 )
 def test_lines_of_a_title_are_of_about_one_length(words: str, lines: list[str]) -> None:
     assert evenly_wrapped(words, 30 if " / " in words else 20) == lines
+
+
+def test_a_title_that_fits_stands_on_one_line() -> None:
+    title = "tail-drop, switch1 > switch2: of 393 cells 13 discarded, 136 dead (36 % of what was carried)"
+    with styled():
+        _, ((axis,),) = panels(1, 1, 8.0, 3.0)
+        for words, lines in ((title, 1), (f"{title}, which is too long for one line", 2), ("", 1)):
+            titled(axis, words)
+            assert len(axis.get_title(loc="left").split("\n")) == lines
 
 
 def test_the_colours_of_flows_have_a_key(scenario: ct.Scenario) -> None:

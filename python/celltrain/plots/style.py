@@ -151,7 +151,20 @@ def titled(axis: "Axes", title: str, **look: Any) -> None:
     figure = axis.get_figure(root=True)
     assert figure is not None
     width = GROWTH * axis.get_position().width * figure.get_figwidth()
-    axis.set_title("\n".join(evenly_wrapped(title, max(20, int(width * LETTERS)))), **look)
+    fits = _inches(title) <= width
+    lines = [title] if fits else evenly_wrapped(title, max(20, int(width * LETTERS)))
+    axis.set_title("\n".join(lines), **look)
+
+
+def _inches(words: str) -> float:
+    """How wide words are in the size of titles."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    points, *_ = text_to_path.get_text_width_height_descent(
+        words, FontProperties(size=_STYLE["axes.titlesize"]), ismath=False
+    )
+    return float(points) / 72
 
 
 def evenly_wrapped(words: str, most: int) -> list[str]:
