@@ -202,9 +202,10 @@ def load_with_sweep(
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise InputError(f"{shown(place)}: {error}") from error
-        sweep = None  # the core says what is wrong with the file
-    if sweep is None:
+        return Scenario(_core.Scenario.load(place, changes)), None  # the core says what is wrong with the file
+    if sweep is None and place.is_file():
         return Scenario(_core.Scenario.load(place, changes)), None
+    # A pipe can be read only once.
     return Scenario(_core.Scenario.from_toml(rest, shown(place), changes)), sweep
 
 
