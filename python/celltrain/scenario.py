@@ -202,7 +202,8 @@ def load_with_sweep(
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise InputError(f"{shown(place)}: {error}") from error
-        return Scenario(_core.Scenario.load(place, changes)), None  # the core says what is wrong with the file
+        # The core says what is wrong with the file.
+        return Scenario(_core.Scenario.load(place, changes)), None
     if sweep is None and place.is_file():
         return Scenario(_core.Scenario.load(place, changes)), None
     # A pipe can be read only once.

@@ -234,3 +234,42 @@ def test_scale_choice_and_sum_of_traces() -> None:
     assert busiest([idle, other, flat], 2) == [other, flat]
     assert busiest([idle, other, flat], 2, always="3") == [idle, other], "the bottleneck is always there"
     assert total([flat, flat]).value.tolist() == (2 * flat.value).tolist()
+
+
+MARKUP = [r"$\frac$", "cost $5 and $6", "_private", "__all__", "50 %", r"a\b"]
+"""Names that matplotlib would read as formulas, or leave out of a legend."""
+
+
+@pytest.mark.filterwarnings("error")
+def test_names_are_no_markup(scenario: ct.Scenario) -> None:
+    brief = scenario.with_({"duration": "60 ms", "warm-up": "0 s", "name": MARKUP[0]})
+    variants = {name: {"switch.buffer": f"{100 + n} cells"} for n, name in enumerate(MARKUP)}
+    found = ct.compare(brief, variants, replications=2, trace=True)
+    drawn = [found.plot.compare(), found.plot.windows(variants=MARKUP), found.plot.cdf("goodput")]
+    drawn += [found.plot.queue(span=(0.0, 0.01)), next(iter(found.results.values())).plot.flow("1")]
+    some = [Estimate(1.0, None, 0.2, 5)] * len(MARKUP)
+    series = [plots.PointSeries(name, some) for name in MARKUP]
+    drawn += [plots.points([plots.PointPanel(MARKUP[0], MARKUP, series)])]
+    drawn += [
+        plots.bars(MARKUP, some, COLOURS[:6], "flow", "goodput", dict(zip(MARKUP, COLOURS, strict=False)))
+    ]
+    drawn += [plots.occupancy([trace(name) for name in MARKUP])]
+    drawn += [over_time([SeriesPanel(MARKUP[0], [trace(name) for name in MARKUP], "delivered")])]
+    for figure in drawn:
+        with styled():
+            figure.draw_without_rendering()
+    for figure in (drawn[2], drawn[5], drawn[6]):
+        (legend,) = figure.legends
+        entries = [entry.get_text() for entry in legend.get_texts()]
+        assert [name in entry.replace(r"\$", "$") for name, entry in zip(MARKUP, entries, strict=True)] == [
+            True
+        ] * 6
+
+
+def test_names_of_steps_are_no_markup(scenario: ct.Scenario) -> None:
+    brief = scenario.with_({"duration": "60 ms", "warm-up": "0 s"})
+    grid = {"name": MARKUP, "switch.buffer": ["100 cells", "200 cells"]}
+    sweep = ct.sweep(brief, grid=grid, replications=1)
+    for figure in (sweep.plot.sweep(), sweep.plot.trade_off()):
+        with styled():
+            figure.draw_without_rendering()

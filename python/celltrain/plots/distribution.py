@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltrain.errors import InputError, unknown
-from celltrain.plots.style import COLOURS, NAME, legend_columns, panels, styled
-from celltrain.text import quantity, scale, told, with_unit
+from celltrain.plots.style import COLOURS, legend_columns, legible, panels, styled
+from celltrain.text import quantity, scale, with_unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,7 +101,7 @@ def cdf(samples: Mapping[str, Sample], label: str) -> "Figure":
     every = {name: sample.values for name, sample in samples.items()}
     size = max(float(np.percentile(values, 95)) for values in every.values())
     factor, unit_shown = scale(size, unit)
-    entries = list(map(_entry, told([*samples], NAME), samples.values()))
+    entries = list(map(_entry, legible([*samples]), samples.values()))
     with styled():
         figure, ((axis,),) = panels(1, 1, 6.4, 3.6 + 0.18 * len(every))
         for index, (entry, values) in enumerate(zip(entries, every.values(), strict=True)):

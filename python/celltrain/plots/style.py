@@ -30,8 +30,11 @@ __all__ = [
     "keeps_pictures",
     "keyed",
     "legend_columns",
+    "legible",
     "noted",
     "of_gaps",
+    "panels",
+    "plain",
     "save",
     "save_as",
     "styled",
@@ -153,7 +156,7 @@ def titled(axis: "Axes", title: str, **look: Any) -> None:
     width = GROWTH * axis.get_position().width * figure.get_figwidth()
     fits = _inches(title) <= width
     lines = [title] if fits else evenly_wrapped(title, max(20, int(width * LETTERS)))
-    axis.set_title("\n".join(lines), **look)
+    axis.set_title(plain("\n".join(lines)), **look)
 
 
 def _inches(words: str) -> float:
@@ -165,6 +168,19 @@ def _inches(words: str) -> float:
         words, FontProperties(size=_STYLE["axes.titlesize"]), ismath=False
     )
     return float(points) / 72
+
+
+def plain(words: str) -> str:
+    """Words that matplotlib writes as they are.
+
+    Between two dollar signs it would read a formula, and a legend leaves out what begins with an underscore.
+    """
+    return f"{' ' if words.startswith('_') else ''}{words}".replace("$", r"\$")
+
+
+def legible(names: Sequence[str]) -> list[str]:
+    """Names beside a picture or in its legend, with at most `NAME` letters each."""
+    return list(map(plain, told(names, NAME)))
 
 
 def evenly_wrapped(words: str, most: int) -> list[str]:
@@ -187,7 +203,7 @@ def keyed(figure: "Figure", colours: Mapping[str, str]) -> None:
 
     if not 1 < len(colours) <= len(COLOURS):
         return
-    patches, names = [Patch(color=colour) for colour in colours.values()], told([*colours], NAME)
+    patches, names = [Patch(color=colour) for colour in colours.values()], legible([*colours])
     columns = legend_columns(names, figure.get_figwidth())
     figure.legend(patches, names, loc="outside lower center", ncols=columns)
 
@@ -198,7 +214,7 @@ def noted(figure: "Figure", *notes: str) -> None:
     Call it after the legend of the figure is made: the notes stand in its title, as the layout of matplotlib
     would write both at one place.
     """
-    text = "\n".join(filter(None, notes))
+    text = plain("\n".join(filter(None, notes)))
     if text and figure.legends:
         title = figure.legends[0].get_title().get_text()
         figure.legends[0].set_title("\n".join(filter(None, (title, text))))

@@ -13,9 +13,11 @@ from celltrain.plots.style import (
     NAME,
     keeps_pictures,
     legend_columns,
+    legible,
     noted,
     of_gaps,
     panels,
+    plain,
     save,
     styled,
     titled,
@@ -157,7 +159,7 @@ def _style(index: int, name: str, lines: int = 0) -> dict[str, Any]:
     many = lines > len(COLOURS)  # more lines than colours are not told apart
     colour = COLOURS[0 if many else index % len(COLOURS)]
     marker = MARKERS[0 if many else index % len(MARKERS)]
-    label = "" if many else name
+    label = "" if many else plain(name)
     return {"color": colour, "marker": marker, "markersize": 4, "capsize": 2, "linewidth": 1, "label": label}
 
 
@@ -173,7 +175,7 @@ def _steps(axis: "Axes", labels: Sequence[str], which: str) -> None:
     """Labels of steps along an axis, thinned out where they are many."""
     every = -(-len(labels) // MOST_TICKS)
     places = range(0, len(labels), every)
-    shown = text.told([labels[place] for place in places], NAME)
+    shown = legible([labels[place] for place in places])
     if which == "y":
         axis.set_yticks(list(places), shown)
         return
