@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import product
 from os import PathLike
@@ -87,11 +87,11 @@ class Comparison:
             varied = {name: {POLICY_KEY: toml_value(name)} for name in manifest["policies"]}
             manifest = {**manifest, "variants": varied}
         names = manifest["variants"]
-        load, each = cache(read_frames(place, manifest)), manifest["replications"]
+        whole, each = _Whole(read_frames(place, manifest)), manifest["replications"]
         results = {
             name: Result(
                 {**manifest, "variant": name, "fingerprints": manifest["fingerprints"][n * each :][:each]},
-                _of_variant(load, column, name),
+                partial(whole.of_variant, column, name),
             )
             for n, name in enumerate(names)
         }
@@ -471,6 +471,8 @@ def compare(
     """
     arguments.claimed("folder", folder)
     settings = variants if isinstance(variants, Mapping) else policies(variants)
+    for name in settings:
+        arguments.text("a name of variants", name)
     if len(settings) < 2:
         raise InputError("a comparison needs at least two different variants, such as tail-drop and epd")
     first = replicate(scenario, replications, seed)
@@ -622,16 +624,22 @@ def _catalogue() -> dict[str, dict[str, Any]]:
     return {policy["name"]: policy for policy in json.loads(_core.policies())}
 
 
-def _of_variant(
-    load: "Callable[[str], pl.DataFrame]", column: str, name: str
-) -> "Callable[[str], pl.DataFrame]":
-    """What gives the rows of one variant, without its column."""
+class _Whole:
+    """Gives the frames of all variants by their names; each is read once."""
 
-    def load_one(frame_name: str) -> "pl.DataFrame":
-        frame = load(frame_name)
-        return frame.filter(**{column: name}).drop(column) if column in frame.columns else frame
+    def __init__(self, load: "Callable[[str], pl.DataFrame]") -> None:
+        self._load = load
+        self._frames: dict[str, pl.DataFrame] = {}
 
-    return load_one
+    def __call__(self, name: str) -> "pl.DataFrame":
+        if name not in self._frames:
+            self._frames[name] = self._load(name)
+        return self._frames[name]
+
+    def of_variant(self, column: str, variant: str, name: str) -> "pl.DataFrame":
+        """The rows of one variant in a frame, without the column that names variants."""
+        frame = self(name)
+        return frame.filter(**{column: variant}).drop(column) if column in frame.columns else frame
 
 
 def _variant(scenario: Scenario, name: str, settings: Mapping[str, Any] | Scenario) -> Scenario:

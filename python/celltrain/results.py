@@ -5,7 +5,7 @@ import struct
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import repeat
 from os import PathLike
@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from celltrain import _core, arguments, display, folder, manifests, statistics
-from celltrain.errors import unknown
+from celltrain.errors import InputError, unknown
+from celltrain.parquet import frame_writer
 from celltrain.registry import RENAMED, renamed, title
 from celltrain.revision import source_revision
 from celltrain.scenario import Scenario
@@ -213,7 +214,7 @@ class Result(Frames):
             "scenario": scenario.resolved(),
             "scenario_toml": scenario.to_toml(),
         }
-        return Result(manifest, lambda name: record_frame(name, records), records[0].captures, records)
+        return Result(manifest, partial(_frame_of, records), records[0].captures, records)
 
     @staticmethod
     def read(path: str | PathLike[str]) -> "Result":
@@ -283,7 +284,9 @@ class Result(Frames):
         for name in arguments.mapping("reference", reference, '{"1": 10e6}'):
             if name not in known:
                 raise unknown("flow", name, known)
-        parts = [arguments.number(f"reference[{name!r}]", part) for name, part in reference.items()]
+        parts = [arguments.positive(f"reference[{name!r}]", part) for name, part in reference.items()]
+        if not parts:
+            raise InputError("reference: the dictionary names no flow")
         shares = {name: self.flows.filter(flow=name)["goodput"].to_list() for name in reference}
         indices = [statistics.jain(got, parts) for got in zip(*shares.values(), strict=True)]
         return statistics.estimate(indices, confidence)
@@ -401,6 +404,8 @@ class Result(Frames):
             formats: "csv" and "json" write each frame in these formats too.
         """
         formats = arguments.names("formats", formats, "csv")
+        for one in formats:
+            frame_writer(self.summary, one)  # refuses an unknown one before anything is replaced
         kind, key = self.manifest["kind"], self.manifest["key"]
         asked = manifests.asked(self.manifest)
         with folder.claim(path, kind, key, asked=asked, overwrite=overwrite) as target:
@@ -443,17 +448,16 @@ def frame_rows(frame: "pl.LazyFrame", *columns: str) -> Iterable[tuple[Any, ...]
 
 def read_frames(place: Path, manifest: Mapping[str, Any]) -> "Callable[[str], pl.DataFrame]":
     """What reads the frames of `FRAMES` in a folder by their names; names of older formats become today's."""
-    load = manifests.frame_reader(place, manifest)
+    return partial(_read_frame, place, manifest)
 
-    def known(name: str) -> "pl.DataFrame":
-        import polars as pl
 
-        found = load(name)
-        if found is None:
-            return pl.DataFrame(schema=_schema(name))
-        return todays_names(name, found.lazy(), manifest).collect()
+def _read_frame(place: Path, manifest: Mapping[str, Any], name: str) -> "pl.DataFrame":
+    import polars as pl
 
-    return known
+    found = manifests.read_frame(place, manifest, name)
+    if found is None:
+        return pl.DataFrame(schema=_schema(name))
+    return todays_names(name, found.lazy(), manifest).collect()
 
 
 def has_old_names(manifest: Mapping[str, Any]) -> bool:
@@ -540,6 +544,10 @@ class CombinedFingerprint:
     def digits(self) -> str:
         """The fingerprint (16 hexadecimal digits) of what was taken in."""
         return self._hash.hexdigest()
+
+
+def _frame_of(records: Sequence[Record], name: str) -> "pl.DataFrame":
+    return record_frame(name, records)
 
 
 def record_frame(

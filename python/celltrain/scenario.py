@@ -255,8 +255,7 @@ def toml_value(value: object, place: str = "a setting") -> str:
 
 
 def _toml_value(value: object, place: str) -> str:
-    if type(value).__module__ == "numpy":
-        value = value.tolist()  # type: ignore[attr-defined]  # a scalar or an array
+    value = arguments.own(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
