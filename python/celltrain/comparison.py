@@ -44,6 +44,9 @@ __all__ = [
 KIND = "compare"
 """The kind of results in the manifest of a comparison's folder."""
 
+COMMON = ("seed", "replications")
+"""Settings that all variants share, so that their runs are paired."""
+
 POLICY_KEY = "switch.discard.policy"
 
 SCRIPT_KEY = "switch.discard.script.rule"
@@ -451,7 +454,7 @@ def compare(
         variants: names of discard policies, or the settings of each variant by a name of its own (see
             `vary`), or a scenario in their place; at least two. The others are compared with the first.
         replications: independent replications of each; the scenario's own number by default.
-        seed: the master seed; the scenario's own by default.
+        seed: the master seed of every variant; that of `scenario` by default.
         jobs: threads; as many as there are cores by default. Results do not depend on it.
         trace: also record time series.
         until_clear: a measure: as many more replications are added, again and again, until a single variant
@@ -495,7 +498,7 @@ def compare(
     began, before = time.perf_counter(), 0 if store is None else len(store)
     while True:
         looks += 1
-        tasks = {name: replicate(one, count, seed, trace) for name, one in varied.items()}
+        tasks = {name: replicate(one, count, first[0].seed, trace) for name, one in varied.items()}
         found, defects = attempt(
             [task for group in tasks.values() for task in group],
             store=store,
@@ -516,10 +519,13 @@ def compare(
 
 
 def _refuse_same(varied: Mapping[str, Scenario]) -> None:
-    """Refuses variants that are one scenario, such as one with 1 ms and one with 1000 us."""
-    seen: dict[Scenario, str] = {}
+    """Refuses variants that are one scenario, such as one with 1 ms and one with 1000 us.
+
+    Seeds do not tell them apart: every variant has that of the comparison.
+    """
+    seen: dict[str, str] = {}
     for name, one in varied.items():
-        if (other := seen.setdefault(one, name)) != name:
+        if (other := seen.setdefault(one.key, name)) != name:
             raise InputError(f"the variants {other} and {name} are the same scenario")
 
 
@@ -646,6 +652,11 @@ def _variant(scenario: Scenario, name: str, settings: Mapping[str, Any] | Scenar
     if isinstance(settings, Scenario):
         return settings
     arguments.mapping(f"variants[{name!r}]", settings, '{"switch.buffer": "200 cells"}')
+    for key in settings:
+        if key in COMMON:
+            raise InputError(
+                f"{key}: not a setting to compare; every variant has the {key} of the comparison"
+            )
     try:
         return scenario.with_(settings)
     except ScenarioError as error:

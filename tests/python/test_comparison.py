@@ -280,6 +280,30 @@ def test_many_looks_name_no_more_winners_than_one() -> None:
     assert naive > 2 * most, "the test can fail"
 
 
+def test_every_variant_has_the_seed_of_the_comparison(
+    cli: Cli, scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    small = scenario.with_({"duration": "100 ms"})
+    other = small.with_({"seed": 9, "replications": 5, "link.delay": "2 ms"})
+    found = ct.compare(small, {"base": {}, "other": other})
+    assert [one.manifest["seed"] for one in found.results.values()] == [small.seed] * 2
+    alone = ct.run(other, seed=small.seed, replications=small.replications)
+    assert found.results["other"].fingerprints == alone.fingerprints
+    for name, one in (("base", small), ("other", other)):
+        (tmp_path / f"{name}.toml").write_text(one.to_toml(), encoding="utf-8")
+    base = tmp_path / "base.toml"
+    assert cli("compare", base, "--with", tmp_path / "other.toml", "--out", tmp_path / "out").code == 0
+    assert Comparison.read(tmp_path / "out").manifest["fingerprints"] == found.manifest["fingerprints"]
+    for key in ("seed", "replications"):
+        refused = cli("compare", base, "--vary", f"{key}=2,3")
+        assert (refused.code, refused.err) == (
+            2,
+            f"error: {key}: not a setting to compare; every variant has the {key} of the comparison\n",
+        )
+    with pytest.raises(ct.InputError, match="base and again are the same scenario"):
+        ct.compare(small, {"base": {}, "again": small.with_(seed=9)})
+
+
 def test_whole_files_are_variants(cli: Cli, scenario: ct.Scenario, tmp_path: Path) -> None:
     small = scenario.with_({"duration": "300 ms"})
     (tmp_path / "base.toml").write_text(small.to_toml(), encoding="utf-8")

@@ -191,7 +191,9 @@ def legend_of(figure: Figure) -> list[str]:
 def test_the_legend_of_a_distribution_fits_its_picture() -> None:
     scenario = under("epd").with_(duration="50 ms")
     names = [f"variant {n} with a name that goes on for long, and ends in {n}" for n in range(5)]
-    found = ct.compare(scenario, {name: {"seed": n} for n, name in enumerate(names)}, replications=1)
+    found = ct.compare(
+        scenario, {name: {"switch.buffer": f"{40 + n} cells"} for n, name in enumerate(names)}, replications=1
+    )
     figure = found.plot.cdf("transfer_delay_mean")
     with styled():
         figure.draw_without_rendering()
