@@ -63,7 +63,8 @@ def read_manifest(path: Path, kind: str | None = None) -> dict[str, Any]:
     """
     manifest = load(path)
     if manifest is None:
-        raise InputError(f"{path} holds no results: there is no {MANIFEST} in it")
+        missing = f"there is no {MANIFEST} in it" if path.is_dir() else "there is no such folder"
+        raise InputError(f"{path} holds no results: {missing}")
     for name, kinds in _MANIFEST_TYPES.items():
         if not isinstance(manifest.get(name, kinds()), kinds):
             raise InputError(f"the results in {path} are damaged: {name} in {MANIFEST} is not valid")

@@ -186,8 +186,9 @@ def test_a_broken_manifest_is_an_error_that_names_it(manifest: str, tmp_path: Pa
 
 
 def test_no_results_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ct.InputError, match="holds no results"):
-        ct.Result.read(tmp_path / "nowhere")
+    for place, why in ((tmp_path, "no manifest.json in it"), (tmp_path / "nowhere", "no such folder")):
+        with pytest.raises(ct.InputError, match=f"holds no results: there is {why}"):
+            ct.Result.read(place)
 
 
 def test_record_frames_name_what_they_are_given(scenario: ct.Scenario) -> None:
