@@ -139,7 +139,7 @@ def compare(
 def sweep(
     folder: Folder,
     measure: Annotated[
-        str | None, typer.Option(metavar="MEASURE", help="Show this measure. Default: goodput.")
+        str | None, typer.Option(metavar="MEASURE", help="Show this metric of the summary. Default: goodput.")
     ] = None,
     trade_off: Annotated[
         bool, typer.Option("--trade-off", help="Draw fairness against goodput instead.")

@@ -6,7 +6,7 @@ Each method returns a figure of matplotlib. `celltrain plot` draws the same pict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from celltrain import arguments
+from celltrain import arguments, registry
 from celltrain.errors import InputError, unknown
 from celltrain.registry import Measure
 from celltrain.results import Result
@@ -161,12 +161,17 @@ class SweepPlots:
         self._sweep = sweep
 
     def sweep(self, measure: str | None = None) -> "Figure":
-        """A measure over the axes: lines with intervals, or colours where there are many lines."""
+        """A measure over the axes: lines with intervals, or colours where there are many lines.
+
+        Args:
+            measure: any metric of the summary; the first one of the table by default.
+        """
         from celltrain.plots.sweep import heat_map, lines
         from celltrain.sweeps.view import View, measures
 
-        known = measures(self._sweep)
-        (chosen,) = _chosen(known, [measure] if measure else [known[0].name])
+        shown = measures(self._sweep)
+        others = (one for one in registry.measures() if one.over == "run" and one.name in self._sweep.units)
+        (chosen,) = _chosen([*shown, *others], [measure] if measure else [shown[0].name])
         view = View.of(self._sweep)
         return (heat_map if view.has_many_lines else lines)(self._sweep, chosen, view)
 
