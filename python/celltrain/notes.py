@@ -62,18 +62,30 @@ def _sustainable(settings: Settings) -> Iterator[str]:
 
 def _late(scenario: Scenario, settings: Settings) -> Iterator[str]:
     """Sources that begin at the end of the run or after it."""
-    places = [("", settings)]
-    for kind in ("group", "flow"):
-        places += ((f"{kind}.{n}.", one) for n, one in enumerate(_each(settings, kind)))
-    for place, table in places:
-        start = _table(table, "traffic").get("start")
+    for place, start in _starts(settings):
         found = _BEGIN.match(start) if isinstance(start, str) else None
         if found and round(float(found[1]) * _PICOSECONDS[found[2]]) >= round(scenario.duration * 1e12):
             yield (
-                f'{place}traffic.start = "{start}" is not before the end of the run '
+                f'{place} = "{start}" is not before the end of the run '
                 f"({scenario.duration:g} s): its sources send nothing; write an earlier start, or a longer "
                 "duration"
             )
+
+
+def _starts(settings: Settings) -> Iterator[tuple[str, object]]:
+    """The keys that say when sources begin, and their values."""
+    common = _table(settings, "traffic").get("start")
+    others = [
+        (f"{kind}.{n}", one) for kind in ("group", "flow") for n, one in enumerate(_each(settings, kind))
+    ]
+    own = []
+    for place, one in others:
+        inside = _table(one, "traffic").get("start")
+        own.append(
+            (f"{place}.traffic.start", inside) if "start" not in one else (f"{place}.start", one["start"])
+        )
+    # Where each flow has a time of its own, that of all is not read.
+    yield from own if any(start is not None for _, start in own) else [("traffic.start", common)]
 
 
 def _overcommitted(scenario: Scenario, settings: Settings) -> Iterator[str]:

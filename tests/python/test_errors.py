@@ -148,6 +148,10 @@ ABR = {"vc.category": "abr"}
         ({"switch.discard.policy": "red", "switch.discard.red.ecn": True}, "no TCP reads marks"),
         ({"traffic.start": "200 ms"}, "is not before the end of the run (0.2 s): its sources send nothing"),
         (
+            {"flow": [{"name": "1", "start": "200 ms .. 1 s"}]},
+            'flow.0.start = "200 ms .. 1 s" is not before the end of the run (0.2 s)',
+        ),
+        (
             {"flow": [LATE], "duration": "100 ms"},
             'flow.0.traffic.start = "100 ms .. 1 s" is not before the end of the run (0.1 s)',
         ),
@@ -216,6 +220,7 @@ def test_flows_that_are_measured_together_are_noted() -> None:
         {"vc.scr": "1 Mbit/s", "vc.policing": "tag-cells"},
         {"tcp.ecn": True, "switch.discard.policy": "red", "switch.discard.red.ecn": True},
         {"traffic.start": "199.999 ms .. 1 s"},
+        {"traffic.start": "1 s", "flow": [{"name": "1 .. 2", "start": "0 s"}]},
     ],
 )
 def test_what_has_an_effect_is_not_noted(scenario: ct.Scenario, settings: dict[str, object]) -> None:
