@@ -146,6 +146,19 @@ def test_what_a_folder_does_not_hold_is_a_sentence(cli: Cli, tmp_path: Path) -> 
     )
     assert "--policies lists nothing" in said("queue", LOST_CELL, "--policies", ",")
     assert "which is not a folder: make it first" in said("queue", out, "--out", tmp_path / "no" / "x.png")
+    (tmp_path / "folder.png").mkdir()
+    assert "folder.png is a folder" in said("queue", out, "--out", tmp_path / "folder.png")
+
+
+def test_a_picture_that_cannot_be_written_is_named(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", ".a.part.png", None, "a.png")
+
+    monkeypatch.setattr("celltrain.plots.style.write", refuse)
+    answer = cli("plot", "queue", LOST_CELL, "--to", "0.01", "--out", tmp_path / "a.png")
+    assert (answer.code, answer.err) == (2, f"error: cannot write {tmp_path / 'a.png'}: Permission denied\n")
 
 
 def test_a_variant_of_several_keys_is_asked_for_by_its_name(cli: Cli, tmp_path: Path) -> None:
