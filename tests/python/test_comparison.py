@@ -342,6 +342,12 @@ def test_a_variant_without_a_value_is_last_and_has_a_gap_in_charts(scenario: ct.
     assert (
         leader.sentence() == "Nothing is decided by efficiency: it is undefined for refuses in a replication."
     )
+    variants = {"refuses": refuses, "all": {**refuses, "switch.buffer": "100 cells"}, "plain": {}}
+    beside = ct.compare(scenario, variants, replications=3).leader("efficiency").sentence()
+    assert beside.endswith("it is undefined for refuses and all in a replication.")
+    del variants["plain"]
+    alone = ct.compare(scenario, variants, replications=3).leader("efficiency").sentence()
+    assert alone == "Nothing is decided by efficiency: it is undefined for every variant in a replication."
     assert "NaN" not in comparison_report(found)
     estimates = [found.results[name].estimate("efficiency") for name in found.variants]
     chart = points_chart(found.variants, [("efficiency", estimates, False)], xlabel="", ylabel="", unit="")

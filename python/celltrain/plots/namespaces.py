@@ -311,7 +311,8 @@ def _windows(results: Mapping[str, Result], replication: int) -> "Figure":
         every = windows_of(result, replication)
         if every is None:
             raise InputError(
-                f"{name} has no windows: only traced runs of TCP have them (--trace, trace=True)"
+                f"{name} has no windows: only traced runs of TCP have them (--trace, trace=True), and only "
+                "where they are longer than the sample period"
             )
         columns.append(WindowPanel(name, every, flow_groups(result.flows)))
     return windows(columns)
