@@ -246,3 +246,9 @@ def test_a_sweep_has_the_distributions_of_its_runs(scenario: ct.Scenario, tmp_pa
     part = found.filter(point=1).select(one.distributions.columns)
     assert part.equals(one.distributions)
     assert set(merged(found)["point"]) == {0, 1}
+
+
+@pytest.mark.parametrize("wrong", [None, pl.DataFrame({"metric": ["goodput"]})])
+def test_only_distributions_are_merged(wrong: pl.DataFrame) -> None:
+    with pytest.raises(ct.InputError, match="frame: expected rows of the frame distributions"):
+        merged(wrong)
