@@ -15,7 +15,17 @@ import celltrain as ct
 from celltrain import plots
 from celltrain.folder import claim
 from celltrain.plots.series import SeriesPanel, over_time
-from celltrain.plots.style import COLOURS, NAME, colour_of, evenly_wrapped, noted, panels, styled, titled
+from celltrain.plots.style import (
+    COLOURS,
+    NAME,
+    colour_of,
+    evenly_wrapped,
+    logarithmic,
+    noted,
+    panels,
+    styled,
+    titled,
+)
 from celltrain.statistics import Estimate
 from celltrain.traces import MOST_WINDOWS, Trace, Windows, busiest, common_scale, decimate, total
 
@@ -234,6 +244,19 @@ def test_scale_choice_and_sum_of_traces() -> None:
     assert busiest([idle, other, flat], 2) == [other, flat]
     assert busiest([idle, other, flat], 2, always="3") == [idle, other], "the bottleneck is always there"
     assert total([flat, flat]).value.tolist() == (2 * flat.value).tolist()
+
+
+def test_labels_of_logarithmic_axes_are_plain_numbers() -> None:
+    with styled():
+        figure, ((narrow, wide),) = panels(1, 2, 8.0, 3.0)
+        for axis, limits in ((narrow, (2, 7)), (wide, (0.002, 20000))):
+            logarithmic(axis, "x")
+            axis.set_xlim(*limits)
+        figure.draw_without_rendering()
+        labels = [{text.get_text() for text in axis.get_xticklabels(which="both")} for axis in (narrow, wide)]
+    assert {"2", "3", "4", "6"} <= labels[0]
+    assert {"0.01", "1", "100", "10000"} <= labels[1]
+    assert not any("$" in label for both in labels for label in both)
 
 
 MARKUP = [r"$\frac$", "cost $5 and $6", "_private", "__all__", "50 %", r"a\b"]

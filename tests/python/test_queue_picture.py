@@ -16,7 +16,7 @@ from celltrain.errors import InputError
 from celltrain.plots.distribution import values_of
 from celltrain.plots.flow import LISTED, _numbers
 from celltrain.plots.namespaces import queue_of
-from celltrain.plots.style import styled
+from celltrain.plots.style import styled, write
 from celltrain.registry import measure
 from celltrain.statistics import Estimate
 
@@ -250,3 +250,13 @@ def test_one_by_one_cells_are_as_many_as_the_port_counts(policy: str) -> None:
 def test_a_queue_that_nothing_reaches_is_drawn() -> None:
     quiet = under("epd").with_({"traffic": {"kind": "cbr", "rate": "1 Mbit/s", "start": "1500 ms"}})
     assert queue_of({"quiet": quiet}, None, SPAN).axes
+
+
+def test_a_picture_of_many_panels_has_the_same_bytes_each_time(tmp_path: Path) -> None:
+    """The layout of matplotlib differs in its last bits from time to time."""
+    every = {policy: under(policy).with_(duration="500 ms") for policy in ("tail-drop", "red", "epd")}
+    files = set()
+    for number in range(8):
+        write(queue_of(every, None, (0.0, 0.5)), tmp_path / f"{number}.svg")
+        files.add((tmp_path / f"{number}.svg").read_bytes())
+    assert len(files) == 1

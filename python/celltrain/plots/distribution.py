@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltrain.errors import InputError, unknown
-from celltrain.plots.style import COLOURS, legend_columns, legible, panels, styled
+from celltrain.plots.style import COLOURS, legend_columns, legible, logarithmic, panels, styled
 from celltrain.text import quantity, scale, with_unit
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def cdf(samples: Mapping[str, Sample], label: str) -> "Figure":
             axis.plot(marks / factor, [one / 100 for one in PERCENTILES], "o", color=colour, markersize=4)
         axis.set_ylim(0, 1.02)
         if _spreads(every):
-            axis.set_xscale("log")
+            logarithmic(axis, "x")
         elif min(float(values[0]) for values in every.values()) >= 0:
             axis.set_xlim(left=0)
         axis.set_xlabel(with_unit(label, unit_shown))

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from celltrain.folder import Folder
 from celltrain.revision import source_digest
@@ -29,8 +29,10 @@ __all__ = [
     "evenly_wrapped",
     "keeps_pictures",
     "keyed",
+    "lay_out",
     "legend_columns",
     "legible",
+    "logarithmic",
     "noted",
     "of_gaps",
     "panels",
@@ -63,6 +65,9 @@ GROWTH = 1.12
 
 MOST_BESIDE = 6
 """Entries of a legend side by side."""
+
+PLACES = 6
+"""Decimals of the position of an axis, of which the whole picture is 1: a thousandth of a pixel."""
 
 FORMATS = ("png", "svg", "pdf")
 
@@ -126,9 +131,7 @@ def save(figure: "Figure", folder: Folder, name: str) -> None:
 def save_as(figure: "Figure", name: str, write: Callable[[str, Callable[[Path], None]], object]) -> None:
     """Gives `write` the names of the files of a figure, each with what draws it."""
     with styled():
-        figure.set_dpi(_STYLE["savefig.dpi"])  # text is not equally wide at every resolution
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")  # laid out once, not once a format
+        lay_out(figure)
         for extension in FORMATS:
             write(f"{name}.{extension}", lambda path: _draw(figure, path))
 
@@ -136,7 +139,22 @@ def save_as(figure: "Figure", name: str, write: Callable[[str, Callable[[Path], 
 def write(figure: "Figure", path: Path) -> None:
     """Writes a figure to one file, whole or not at all; its name's end says the format."""
     with styled():
+        lay_out(figure)
         write_whole(path, lambda temporary: _draw(figure, temporary))
+
+
+def lay_out(figure: "Figure", dpi: float = _STYLE["savefig.dpi"]) -> None:
+    """Places what a figure shows, once and for every format.
+
+    Axes are placed on a grid: the solver of matplotlib's layout gives one panel or another a position that
+    differs in its last bits from run to run.
+    """
+    figure.set_dpi(dpi)  # text is not equally wide at every resolution
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axis in figure.axes:
+        left, bottom, width, height = (round(bound, PLACES) for bound in axis.get_position().bounds)
+        axis.set_position((left, bottom, width, height))
 
 
 def _draw(figure: "Figure", path: Path) -> None:
@@ -168,6 +186,16 @@ def _inches(words: str) -> float:
         words, FontProperties(size=_STYLE["axes.titlesize"]), ismath=False
     )
     return float(points) / 72
+
+
+def logarithmic(axis: "Axes", which: Literal["x", "y"]) -> None:
+    """Makes an axis logarithmic, its labels plain numbers: "6", not "6 × 10^0"."""
+    from celltrain.plots.ticks import PlainLog
+
+    axis.set(**{f"{which}scale": "log"})
+    one = axis.xaxis if which == "x" else axis.yaxis
+    one.set_major_formatter(PlainLog())
+    one.set_minor_formatter(PlainLog(minor_thresholds=(1, 0.4)))
 
 
 def plain(words: str) -> str:

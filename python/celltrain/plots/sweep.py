@@ -14,6 +14,7 @@ from celltrain.plots.style import (
     keeps_pictures,
     legend_columns,
     legible,
+    logarithmic,
     noted,
     of_gaps,
     panels,
@@ -69,7 +70,7 @@ def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
             if scale is None:
                 _steps(axis, view.along.labels, "x")
             elif _is_geometric(scale[0]):
-                axis.set_xscale("log")
+                logarithmic(axis, "x")
             titled(axis, facet.title)
             axis.set_xlabel(view.along.name if scale is None else text.with_unit(view.along.name, scale[1]))
             axis.set_ylabel(label)
