@@ -89,11 +89,16 @@ class Comparison:
             column = "policy"
             varied = {name: {POLICY_KEY: toml_value(name)} for name in manifest["policies"]}
             manifest = {**manifest, "variants": varied}
-        names = manifest["variants"]
+        names, ports = manifest["variants"], _bottlenecks(manifest)
         whole, each = _Whole(read_frames(place, manifest)), manifest["replications"]
         results = {
             name: Result(
-                {**manifest, "variant": name, "fingerprints": manifest["fingerprints"][n * each :][:each]},
+                {
+                    **manifest,
+                    "variant": name,
+                    "bottleneck": ports[name],
+                    "fingerprints": manifest["fingerprints"][n * each :][:each],
+                },
                 partial(whole.of_variant, column, name),
             )
             for n, name in enumerate(names)
@@ -109,6 +114,17 @@ class Comparison:
     def baseline(self) -> str:
         """The variant that the others are compared with."""
         return self.variants[0]
+
+    @property
+    def bottleneck(self) -> str:
+        """The bottleneck as people read it: of all variants, or which it is of which where they differ."""
+        variants: dict[str | None, list[str]] = {}
+        for name, port in _bottlenecks(self.manifest).items():
+            variants.setdefault(port, []).append(name)
+        said = {port or "none, there is no switch": names for port, names in variants.items()}
+        if len(said) == 1:
+            return next(iter(said))
+        return "; ".join(f"{port} ({text.listed(names)})" for port, names in said.items())
 
     @property
     def scenario(self) -> Scenario:
@@ -371,12 +387,19 @@ class Comparison:
             **{key: self.manifest[key] for key in kept},
             "notes": advice_on_variants(self),
             "baseline": self.baseline,
+            "bottlenecks": _bottlenecks(self.manifest),
             "state_per_vc": dict(self.state_lines()),
             "rows": rows,
             "alike": self.alike(),
             "best": [self.leader(measure).to_json() for measure in self.measures],
             "gain_of_pairing": {measure.name: self.gain_of_pairing(measure) for measure in self.measures},
         }
+
+
+def _bottlenecks(manifest: Mapping[str, Any]) -> dict[str, str | None]:
+    """The bottleneck of each variant; older folders have that of the first one."""
+    common = dict.fromkeys(manifest["variants"], manifest.get("bottleneck"))
+    return {**common, **manifest.get("bottlenecks", {})}
 
 
 def _name(measure: Measure | str) -> str:
@@ -579,6 +602,7 @@ def _compared(
         "replications": first["replications"],
         "until_clear": until,
         "bottleneck": first["bottleneck"],
+        "bottlenecks": {name: one.manifest["bottleneck"] for name, one in results.items()},
         "units": {column: unit for one in results.values() for column, unit in one.manifest["units"].items()},
         "resolved": True,
         "scenario": scenario.resolved(),
@@ -652,8 +676,8 @@ def _variant(scenario: Scenario, name: str, settings: Mapping[str, Any] | Scenar
     if isinstance(settings, Scenario):
         return settings
     arguments.mapping(f"variants[{name!r}]", settings, '{"switch.buffer": "200 cells"}')
-    for key in settings:
-        if key in COMMON:
+    for key in COMMON:
+        if key in settings and settings[key] != getattr(scenario, key):
             raise InputError(
                 f"{key}: not a setting to compare; every variant has the {key} of the comparison"
             )

@@ -300,8 +300,24 @@ def test_every_variant_has_the_seed_of_the_comparison(
             2,
             f"error: {key}: not a setting to compare; every variant has the {key} of the comparison\n",
         )
+    whole = small.with_(link__delay="2 ms").to_dict()
+    assert ct.compare(small, {"base": {}, "whole": whole}, replications=1).variants == ["base", "whole"]
     with pytest.raises(ct.InputError, match="base and again are the same scenario"):
         ct.compare(small, {"base": {}, "again": small.with_(seed=9)})
+
+
+def test_variants_may_have_bottlenecks_of_their_own(cli: Cli, scenario: ct.Scenario, tmp_path: Path) -> None:
+    short = scenario.with_(duration="100 ms")
+    longer = short.with_({"topology.switches": 3})
+    found = ct.compare(short, {"short": {}, "longer": longer, "slow": {"link.delay": "2 ms"}}, replications=1)
+    assert found.bottleneck == "switch1 > switch2 (short and slow); switch2 > switch3 (longer)"
+    assert found.to_json()["bottlenecks"]["longer"] == longer.bottleneck == "switch2 > switch3"
+    found.write(tmp_path / "out")
+    again = Comparison.read(tmp_path / "out")
+    assert again.bottleneck == found.bottleneck
+    assert again.results["longer"].manifest["bottleneck"] == "switch2 > switch3"
+    assert escape(f"Bottleneck: {found.bottleneck}.") in comparison_report(again)
+    assert ct.compare(short, ["epd", "ppd"], replications=1).bottleneck == "switch1 > switch2"
 
 
 def test_whole_files_are_variants(cli: Cli, scenario: ct.Scenario, tmp_path: Path) -> None:

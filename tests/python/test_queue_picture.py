@@ -196,6 +196,16 @@ def test_a_distribution_says_how_many_values_it_leaves_out() -> None:
     assert legend_of(found.plot.cdf("efficiency")) == both
 
 
+def test_a_variant_without_values_is_named() -> None:
+    refuses = {"switch.discard.policy": "epd", "switch.discard.epd.threshold": "0 %"}
+    found = ct.compare(
+        under("ppd").with_(duration="60 ms"), {"plain": {}, "refuses": refuses}, replications=1
+    )
+    with pytest.raises(InputError, match="refuses: efficiency has no values"):
+        found.plot.cdf("efficiency")
+    assert legend_of(found.plot.cdf("efficiency", variants=["plain"]))
+
+
 def legend_of(figure: Figure) -> list[str]:
     (legend,) = figure.legends
     return [text.get_text() for text in legend.get_texts()]

@@ -327,7 +327,12 @@ def _cdf(every: Mapping[str, tuple[Scenario, Result]], metric: str, entity: str 
         }
         label = "time at the port"
     else:
-        found = {name: values_of(result, metric, entity) for name, (_, result) in every.items()}
+        found = {}
+        for name, (_, result) in every.items():
+            try:
+                found[name] = values_of(result, metric, entity)
+            except InputError as error:
+                raise InputError(f"{name}: {error}" if len(every) > 1 else str(error)) from None
         label = metric.replace("_", " ")
     return cdf(found, label)
 
