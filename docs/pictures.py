@@ -13,13 +13,14 @@ import celltrain as ct
 from celltrain.plots import compared_points
 from celltrain.plots.namespaces import queue_of
 from celltrain.plots.series import occupancy
-from celltrain.plots.style import styled
+from celltrain.plots.style import lay_out, styled, write
 from celltrain.traces import busiest, traces
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROOT = Path(__file__).parent.parent
+DPI = 110
 PORTS = 2
 """Ports in a picture: those with the longest queues."""
 
@@ -30,7 +31,7 @@ def draw(folder: Path) -> None:
     for path in sorted((ROOT / "scenarios" / "regression").glob("*.toml")):
         result = ct.run(ct.load(path).with_(sample="200 us"), trace=True)
         figure = occupancy(busiest(traces(result.series, "occupancy"))[:PORTS])
-        figure.savefig(folder / f"{path.stem}.svg", metadata={"Date": None})
+        write(figure, folder / f"{path.stem}.svg")
 
 
 def _teaching(name: str) -> ct.Scenario:
@@ -114,8 +115,9 @@ def draw_teaching(folder: Path) -> None:
     for make in TEACHING:
         figure = make()
         with styled():
+            lay_out(figure, DPI)
             figure.savefig(
-                folder / f"{make.__name__.replace('_', '-')}.png", dpi=110, metadata={"Software": None}
+                folder / f"{make.__name__.replace('_', '-')}.png", dpi=DPI, metadata={"Software": None}
             )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import celltrain as ct
-from celltrain.plots.style import COLOURS, MARKERS, panels, styled, write
+from celltrain.plots.style import COLOURS, MARKERS, logarithmic, panels, styled, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +59,8 @@ def load() -> None:
         figure, ((left, right),) = panels(1, 2, 7.2, 3.2, sharey=True)
         for axes, (measure, title) in zip((left, right), chosen.items(), strict=True):
             lines(axes, found[measure])
-            axes.set(title=title, xlabel="load of the hosts' links", yscale="log")
+            axes.set(title=title, xlabel="load of the hosts' links")
+            logarithmic(axes, "y")
         left.set_ylabel("mean slowdown")
         left.get_legend().remove()
         write(figure, IMAGES / "load.png")

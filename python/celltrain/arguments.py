@@ -21,9 +21,11 @@ __all__ = [
     "names",
     "number",
     "numbers",
+    "own",
     "pairs",
     "part",
     "path",
+    "positive",
     "several",
     "text",
     "truth",
@@ -47,7 +49,18 @@ def text(name: str, value: object) -> str:
     """A text."""
     if not isinstance(value, str):
         raise expected(name, "text", value)
+    if not _is_unicode(value):
+        raise expected(name, "text of characters that Unicode has", value)
     return value
+
+
+def _is_unicode(value: str) -> bool:
+    """Whether a text has no half of a surrogate pair, as bytes of the command line that are no UTF-8."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def names(name: str, value: object, example: str) -> tuple[str, ...]:
@@ -89,7 +102,7 @@ def pairs(name: str, value: object) -> list[tuple[str, str]]:
             case (str() as key, str() as one):
                 if key in found:
                     raise InputError(f"{name}: {key} is there twice, as {found[key]} and {one}")
-                found[key] = one
+                found[text(f"a key of {name}", key)] = text(key, one)
             case _:
                 raise expected(name, wanted, pair)
     return list(found.items())
@@ -115,6 +128,18 @@ def number(name: str, value: object) -> float:
     if math.isnan(found):
         raise expected(name, "a number", value)
     return found
+
+
+def positive(name: str, value: object) -> float:
+    """A finite number above zero."""
+    if not 0 < (found := number(name, value)) < math.inf:
+        raise expected(name, "a number above zero", value)
+    return found
+
+
+def own(value: object) -> object:
+    """A value as one of Python's own, if it is a scalar or an array of numpy."""
+    return value.tolist() if type(value).__module__ == "numpy" else value  # type: ignore[attr-defined]
 
 
 def numbers(name: str, value: object) -> list[float]:

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import product
 from os import PathLike
@@ -43,6 +43,9 @@ __all__ = [
 
 KIND = "compare"
 """The kind of results in the manifest of a comparison's folder."""
+
+COMMON = ("seed", "replications")
+"""Settings that all variants share, so that their runs are paired."""
 
 POLICY_KEY = "switch.discard.policy"
 
@@ -86,12 +89,17 @@ class Comparison:
             column = "policy"
             varied = {name: {POLICY_KEY: toml_value(name)} for name in manifest["policies"]}
             manifest = {**manifest, "variants": varied}
-        names = manifest["variants"]
-        load, each = cache(read_frames(place, manifest)), manifest["replications"]
+        names, ports = manifest["variants"], _bottlenecks(manifest)
+        whole, each = _Whole(read_frames(place, manifest)), manifest["replications"]
         results = {
             name: Result(
-                {**manifest, "variant": name, "fingerprints": manifest["fingerprints"][n * each :][:each]},
-                _of_variant(load, column, name),
+                {
+                    **manifest,
+                    "variant": name,
+                    "bottleneck": ports[name],
+                    "fingerprints": manifest["fingerprints"][n * each :][:each],
+                },
+                partial(whole.of_variant, column, name),
             )
             for n, name in enumerate(names)
         }
@@ -106,6 +114,17 @@ class Comparison:
     def baseline(self) -> str:
         """The variant that the others are compared with."""
         return self.variants[0]
+
+    @property
+    def bottleneck(self) -> str:
+        """The bottleneck as people read it: of all variants, or which it is of which where they differ."""
+        variants: dict[str | None, list[str]] = {}
+        for name, port in _bottlenecks(self.manifest).items():
+            variants.setdefault(port, []).append(name)
+        said = {port or "none, there is no switch": names for port, names in variants.items()}
+        if len(said) == 1:
+            return next(iter(said))
+        return "; ".join(f"{port} ({text.listed(names)})" for port, names in said.items())
 
     @property
     def scenario(self) -> Scenario:
@@ -356,11 +375,10 @@ class Comparison:
                         "variant": name,
                         "metric": measure.name,
                         "unit": measure.unit,
-                        "mean": found.mean,
-                        "ci95": found.half_width,
-                        "n": found.n,
+                        **found.row(),
                         "difference": difference.mean,
                         "difference_ci95": difference.half_width,
+                        "difference_undefined": difference.undefined,
                         "differs": self.differs(name, measure),
                     }
                 )
@@ -369,12 +387,19 @@ class Comparison:
             **{key: self.manifest[key] for key in kept},
             "notes": advice_on_variants(self),
             "baseline": self.baseline,
+            "bottlenecks": _bottlenecks(self.manifest),
             "state_per_vc": dict(self.state_lines()),
             "rows": rows,
             "alike": self.alike(),
             "best": [self.leader(measure).to_json() for measure in self.measures],
             "gain_of_pairing": {measure.name: self.gain_of_pairing(measure) for measure in self.measures},
         }
+
+
+def _bottlenecks(manifest: Mapping[str, Any]) -> dict[str, str | None]:
+    """The bottleneck of each variant; older folders have that of the first one."""
+    common = dict.fromkeys(manifest["variants"], manifest.get("bottleneck"))
+    return {**common, **manifest.get("bottlenecks", {})}
 
 
 def _name(measure: Measure | str) -> str:
@@ -452,7 +477,7 @@ def compare(
         variants: names of discard policies, or the settings of each variant by a name of its own (see
             `vary`), or a scenario in their place; at least two. The others are compared with the first.
         replications: independent replications of each; the scenario's own number by default.
-        seed: the master seed; the scenario's own by default.
+        seed: the master seed of every variant; that of `scenario` by default.
         jobs: threads; as many as there are cores by default. Results do not depend on it.
         trace: also record time series.
         until_clear: a measure: as many more replications are added, again and again, until a single variant
@@ -472,6 +497,8 @@ def compare(
     """
     arguments.claimed("folder", folder)
     settings = variants if isinstance(variants, Mapping) else policies(variants)
+    for name in settings:
+        arguments.text("a name of variants", name)
     if len(settings) < 2:
         raise InputError("a comparison needs at least two different variants, such as tail-drop and epd")
     first = replicate(scenario, replications, seed)
@@ -494,7 +521,7 @@ def compare(
     began, before = time.perf_counter(), 0 if store is None else len(store)
     while True:
         looks += 1
-        tasks = {name: replicate(one, count, seed, trace) for name, one in varied.items()}
+        tasks = {name: replicate(one, count, first[0].seed, trace) for name, one in varied.items()}
         found, defects = attempt(
             [task for group in tasks.values() for task in group],
             store=store,
@@ -515,10 +542,13 @@ def compare(
 
 
 def _refuse_same(varied: Mapping[str, Scenario]) -> None:
-    """Refuses variants that are one scenario, such as one with 1 ms and one with 1000 us."""
-    seen: dict[Scenario, str] = {}
+    """Refuses variants that are one scenario, such as one with 1 ms and one with 1000 us.
+
+    Seeds do not tell them apart: every variant has that of the comparison.
+    """
+    seen: dict[str, str] = {}
     for name, one in varied.items():
-        if (other := seen.setdefault(one, name)) != name:
+        if (other := seen.setdefault(one.key, name)) != name:
             raise InputError(f"the variants {other} and {name} are the same scenario")
 
 
@@ -572,6 +602,7 @@ def _compared(
         "replications": first["replications"],
         "until_clear": until,
         "bottleneck": first["bottleneck"],
+        "bottlenecks": {name: one.manifest["bottleneck"] for name, one in results.items()},
         "units": {column: unit for one in results.values() for column, unit in one.manifest["units"].items()},
         "resolved": True,
         "scenario": scenario.resolved(),
@@ -623,22 +654,33 @@ def _catalogue() -> dict[str, dict[str, Any]]:
     return {policy["name"]: policy for policy in json.loads(_core.policies())}
 
 
-def _of_variant(
-    load: "Callable[[str], pl.DataFrame]", column: str, name: str
-) -> "Callable[[str], pl.DataFrame]":
-    """What gives the rows of one variant, without its column."""
+class _Whole:
+    """Gives the frames of all variants by their names; each is read once."""
 
-    def load_one(frame_name: str) -> "pl.DataFrame":
-        frame = load(frame_name)
-        return frame.filter(**{column: name}).drop(column) if column in frame.columns else frame
+    def __init__(self, load: "Callable[[str], pl.DataFrame]") -> None:
+        self._load = load
+        self._frames: dict[str, pl.DataFrame] = {}
 
-    return load_one
+    def __call__(self, name: str) -> "pl.DataFrame":
+        if name not in self._frames:
+            self._frames[name] = self._load(name)
+        return self._frames[name]
+
+    def of_variant(self, column: str, variant: str, name: str) -> "pl.DataFrame":
+        """The rows of one variant in a frame, without the column that names variants."""
+        frame = self(name)
+        return frame.filter(**{column: variant}).drop(column) if column in frame.columns else frame
 
 
 def _variant(scenario: Scenario, name: str, settings: Mapping[str, Any] | Scenario) -> Scenario:
     if isinstance(settings, Scenario):
         return settings
     arguments.mapping(f"variants[{name!r}]", settings, '{"switch.buffer": "200 cells"}')
+    for key in COMMON:
+        if key in settings and settings[key] != getattr(scenario, key):
+            raise InputError(
+                f"{key}: not a setting to compare; every variant has the {key} of the comparison"
+            )
     try:
         return scenario.with_(settings)
     except ScenarioError as error:

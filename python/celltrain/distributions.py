@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from celltrain.errors import InputError
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -17,9 +19,15 @@ def merged(frame: "pl.DataFrame") -> "pl.DataFrame":
     Args:
         frame: the frame `distributions` of a result or a sweep, or some of its rows. Columns that it has
             beside those of `celltrain.measures()` (the parameters of a sweep) tell distributions apart.
+
+    Raises:
+        InputError: it is no such frame.
     """
     import polars as pl
 
+    columns = {*getattr(frame, "columns", ())}
+    if not {"replication", "low", "high", "weight"} <= columns:
+        raise InputError("frame: expected rows of the frame distributions, as result.distributions")
     counted = ("replication", "low", "high", "weight", "share_above")
     names = [name for name in frame.columns if name not in counted]
     sums = frame.group_by(*names, "low", "high", maintain_order=True).agg(pl.col("weight").sum())

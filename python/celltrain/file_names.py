@@ -18,10 +18,10 @@ _MINDED = re.compile(r"\.|(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
 
 def file_stem(name: str) -> str:
     """A name as the stem of a file that no file system minds; other names give other stems."""
-    stem = quote(name, safe="")
+    stem = quote(name, safe="", errors="surrogateescape")
     if _MINDED.match(stem):
         stem = f"%{ord(stem[0]):02X}{stem[1:]}"
     if len(stem) <= MOST:
         return stem
-    digest = blake2b(name.encode(), digest_size=_DIGEST).hexdigest()
+    digest = blake2b(name.encode(errors="surrogateescape"), digest_size=_DIGEST).hexdigest()
     return f"{stem[: MOST - len(digest) - 1]}-{digest}"

@@ -29,7 +29,7 @@ class Leader:
     equal: tuple[str, ...]
     """Those of them that have the same mean: then no variant is the best one."""
     undefined: tuple[str, ...]
-    """Those of them for which the measure is undefined in a replication."""
+    """The variants for which the measure is undefined in a replication; the best where all are."""
     runner_up: str
     """The variant with the next best mean."""
     lead: statistics.Estimate
@@ -55,7 +55,7 @@ class Leader:
         tied = tuple(order[place] for place in places[1:])
         best = order[0]
         equal = (name for name in tied if math.isclose(means[name], means[best], rel_tol=verdicts.ROUNDING))
-        undefined = (name for name in tied if math.isnan(means[name]))
+        undefined = (name for name in (best, *tied) if math.isnan(means[name]))
         lead = statistics.paired_difference(towards[0], towards[1])
         return Leader(measure, best, tied, tuple(equal), tuple(undefined), order[1], lead)
 
@@ -69,7 +69,8 @@ class Leader:
         n, what = self.lead.n, self.measure.title
         lead = text.interval(self.lead, self.measure.unit)
         if math.isnan(self.lead.mean):
-            return f"Nothing is decided by {what}: it is undefined for {self.runner_up} in a replication."
+            whom = "every variant" if self.best in self.undefined else text.listed(self.undefined)
+            return f"Nothing is decided by {what}: it is undefined for {whom} in a replication."
         if not self.tied:
             return f"Best by {what}: {self.best}, ahead of {self.runner_up}, the next, by {lead} (n = {n})."
         if self.equal:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from io import BufferedRandom, BufferedReader
 from pathlib import Path
@@ -21,10 +21,10 @@ __all__ = [
     "MANIFEST",
     "asked",
     "digest",
-    "frame_reader",
     "is_sealed",
     "load",
     "names_of",
+    "read_frame",
     "read_manifest",
     "sealed",
     "verify",
@@ -63,7 +63,8 @@ def read_manifest(path: Path, kind: str | None = None) -> dict[str, Any]:
     """
     manifest = load(path)
     if manifest is None:
-        raise InputError(f"{path} holds no results: there is no {MANIFEST} in it")
+        missing = f"there is no {MANIFEST} in it" if path.is_dir() else "there is no such folder"
+        raise InputError(f"{path} holds no results: {missing}")
     for name, kinds in _MANIFEST_TYPES.items():
         if not isinstance(manifest.get(name, kinds()), kinds):
             raise InputError(f"the results in {path} are damaged: {name} in {MANIFEST} is not valid")
@@ -89,24 +90,18 @@ def read_manifest(path: Path, kind: str | None = None) -> dict[str, Any]:
     return manifest
 
 
-def frame_reader(path: Path, manifest: Mapping[str, Any]) -> "Callable[[str], pl.DataFrame | None]":
-    """What reads the frames of a folder by their names; None for a frame that had no rows to write."""
+def read_frame(path: Path, manifest: Mapping[str, Any], name: str) -> "pl.DataFrame | None":
+    """A frame of a folder by its name; None for one that had no rows to write."""
+    import polars as pl
 
-    def load(name: str) -> "pl.DataFrame | None":
-        import polars as pl
-
-        file = path / f"{name}{FRAME_SUFFIX}"
-        if not file.exists():
-            return None
-        verify(path, file.name, manifest)
-        try:
-            return pl.read_parquet(file)
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise InputError(
-                f"the results in {path} are damaged: {file.name} cannot be read: {error}"
-            ) from error
-
-    return load
+    file = path / f"{name}{FRAME_SUFFIX}"
+    if not file.exists():
+        return None
+    verify(path, file.name, manifest)
+    try:
+        return pl.read_parquet(file)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"the results in {path} are damaged: {file.name} cannot be read: {error}") from error
 
 
 def asked(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Notes on a scenario: settings that are valid and have no effect, or not the one that they promise."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,11 @@ __all__ = ["named", "notes"]
 
 Settings = Mapping[str, Any]
 
+_BEGIN = re.compile(r"\s*([\d.]+(?:[eE][+-]?\d+)?)\s*(ps|ns|us|µs|ms|s)\b")
+"""A time, or the first one of a range of times."""
+
+_PICOSECONDS = {"ps": 1.0, "ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1e9, "s": 1e12}
+
 NAMED = 5
 """The most flows or ports that a note names."""
 
@@ -17,7 +23,8 @@ def notes(scenario: Scenario) -> list[str]:
     """A sentence for each setting without effect and each port where phases lock, with what to write."""
     settings = scenario.to_dict()
     found = [note for rule in (_abr, _gfr, _sustainable, _ecn, _unread, _shared) for note in rule(settings)]
-    return [*found, *_overcommitted(scenario, settings), *scenario.core.notes()]
+    found += [*_late(scenario, settings), *_overcommitted(scenario, settings)]
+    return [*found, *scenario.core.notes()]
 
 
 def named(names: Sequence[str], noun: str) -> str:
@@ -51,6 +58,34 @@ def _sustainable(settings: Settings) -> Iterator[str]:
             "vc.scr has no effect where nothing polices cells: write vc.policing = "
             '"discard-cells" or "tag-cells"'
         )
+
+
+def _late(scenario: Scenario, settings: Settings) -> Iterator[str]:
+    """Sources that begin at the end of the run or after it."""
+    for place, start in _starts(settings):
+        found = _BEGIN.match(start) if isinstance(start, str) else None
+        if found and round(float(found[1]) * _PICOSECONDS[found[2]]) >= round(scenario.duration * 1e12):
+            yield (
+                f'{place} = "{start}" is not before the end of the run '
+                f"({scenario.duration:g} s): its sources send nothing; write an earlier start, or a longer "
+                "duration"
+            )
+
+
+def _starts(settings: Settings) -> Iterator[tuple[str, object]]:
+    """The keys that say when sources begin, and their values."""
+    common = _table(settings, "traffic").get("start")
+    others = [
+        (f"{kind}.{n}", one) for kind in ("group", "flow") for n, one in enumerate(_each(settings, kind))
+    ]
+    own = []
+    for place, one in others:
+        inside = _table(one, "traffic").get("start")
+        own.append(
+            (f"{place}.traffic.start", inside) if "start" not in one else (f"{place}.start", one["start"])
+        )
+    # Where each flow has a time of its own, that of all is not read.
+    yield from own if any(start is not None for _, start in own) else [("traffic.start", common)]
 
 
 def _overcommitted(scenario: Scenario, settings: Settings) -> Iterator[str]:

@@ -5,7 +5,7 @@ import struct
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import repeat
 from os import PathLike
@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from celltrain import _core, arguments, display, folder, manifests, statistics
-from celltrain.errors import unknown
+from celltrain.errors import InputError, unknown
+from celltrain.parquet import frame_writer
 from celltrain.registry import RENAMED, renamed, title
 from celltrain.revision import source_revision
 from celltrain.scenario import Scenario
@@ -213,7 +214,7 @@ class Result(Frames):
             "scenario": scenario.resolved(),
             "scenario_toml": scenario.to_toml(),
         }
-        return Result(manifest, lambda name: record_frame(name, records), records[0].captures, records)
+        return Result(manifest, partial(_frame_of, records), records[0].captures, records)
 
     @staticmethod
     def read(path: str | PathLike[str]) -> "Result":
@@ -283,7 +284,9 @@ class Result(Frames):
         for name in arguments.mapping("reference", reference, '{"1": 10e6}'):
             if name not in known:
                 raise unknown("flow", name, known)
-        parts = [arguments.number(f"reference[{name!r}]", part) for name, part in reference.items()]
+        parts = [arguments.positive(f"reference[{name!r}]", part) for name, part in reference.items()]
+        if not parts:
+            raise InputError("reference: the dictionary names no flow")
         shares = {name: self.flows.filter(flow=name)["goodput"].to_list() for name in reference}
         indices = [statistics.jain(got, parts) for got in zip(*shares.values(), strict=True)]
         return statistics.estimate(indices, confidence)
@@ -304,20 +307,21 @@ class Result(Frames):
         return chosen.partition_by("flow", maintain_order=True)
 
     def estimates(self) -> "pl.DataFrame":
-        """One row per summary metric: `metric, unit, mean, sd, ci95, n`; `ci95` is half of the interval."""
+        """One row per summary metric: `metric, unit, mean, sd, ci95, n, undefined`.
+
+        `ci95` is half of the interval. A mean is undefined where any of the n values is.
+        """
         import polars as pl
 
         floats = {"mean": pl.Float64, "sd": pl.Float64, "ci95": pl.Float64}
-        schema = {"metric": pl.String, "unit": pl.String, **floats, "n": pl.Int64}
+        counts = {"n": pl.Int64, "undefined": pl.Int64}
+        schema = {"metric": pl.String, "unit": pl.String, **floats, **counts}
         return pl.DataFrame(self.estimate_rows(), schema=schema)
 
     def estimate_rows(self) -> list[dict[str, Any]]:
         """The rows of `estimates`, for what needs no frame."""
         found = {metric: self.estimate(metric) for metric in self._samples}
-        return [
-            {"metric": metric, "unit": e.unit, "mean": e.mean, "sd": e.sd, "ci95": e.half_width, "n": e.n}
-            for metric, e in found.items()
-        ]
+        return [{"metric": metric, "unit": one.unit, **one.row()} for metric, one in found.items()]
 
     def rows(self, name: str, *columns: str) -> Iterable[tuple[Any, ...]]:
         """Some columns of a frame of `FRAMES` but `series`, as `frame_rows` gives them.
@@ -400,6 +404,8 @@ class Result(Frames):
             formats: "csv" and "json" write each frame in these formats too.
         """
         formats = arguments.names("formats", formats, "csv")
+        for one in formats:
+            frame_writer(self.summary, one)  # refuses an unknown one before anything is replaced
         kind, key = self.manifest["kind"], self.manifest["key"]
         asked = manifests.asked(self.manifest)
         with folder.claim(path, kind, key, asked=asked, overwrite=overwrite) as target:
@@ -442,17 +448,16 @@ def frame_rows(frame: "pl.LazyFrame", *columns: str) -> Iterable[tuple[Any, ...]
 
 def read_frames(place: Path, manifest: Mapping[str, Any]) -> "Callable[[str], pl.DataFrame]":
     """What reads the frames of `FRAMES` in a folder by their names; names of older formats become today's."""
-    load = manifests.frame_reader(place, manifest)
+    return partial(_read_frame, place, manifest)
 
-    def known(name: str) -> "pl.DataFrame":
-        import polars as pl
 
-        found = load(name)
-        if found is None:
-            return pl.DataFrame(schema=_schema(name))
-        return todays_names(name, found.lazy(), manifest).collect()
+def _read_frame(place: Path, manifest: Mapping[str, Any], name: str) -> "pl.DataFrame":
+    import polars as pl
 
-    return known
+    found = manifests.read_frame(place, manifest, name)
+    if found is None:
+        return pl.DataFrame(schema=_schema(name))
+    return todays_names(name, found.lazy(), manifest).collect()
 
 
 def has_old_names(manifest: Mapping[str, Any]) -> bool:
@@ -539,6 +544,10 @@ class CombinedFingerprint:
     def digits(self) -> str:
         """The fingerprint (16 hexadecimal digits) of what was taken in."""
         return self._hash.hexdigest()
+
+
+def _frame_of(records: Sequence[Record], name: str) -> "pl.DataFrame":
+    return record_frame(name, records)
 
 
 def record_frame(

@@ -202,9 +202,11 @@ def load_with_sweep(
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise InputError(f"{shown(place)}: {error}") from error
-        sweep = None  # the core says what is wrong with the file
-    if sweep is None:
+        # The core says what is wrong with the file.
         return Scenario(_core.Scenario.load(place, changes)), None
+    if sweep is None and place.is_file():
+        return Scenario(_core.Scenario.load(place, changes)), None
+    # A pipe can be read only once.
     return Scenario(_core.Scenario.from_toml(rest, shown(place), changes)), sweep
 
 
@@ -253,8 +255,7 @@ def toml_value(value: object, place: str = "a setting") -> str:
 
 
 def _toml_value(value: object, place: str) -> str:
-    if type(value).__module__ == "numpy":
-        value = value.tolist()  # type: ignore[attr-defined]  # a scalar or an array
+    value = arguments.own(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):

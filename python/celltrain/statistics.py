@@ -64,6 +64,16 @@ class Estimate:
     def __repr__(self) -> str:
         return f"<Estimate {self}, n = {self.n}>"
 
+    def row(self) -> dict[str, float | int | None]:
+        """As the columns `mean, sd, ci95, n, undefined` of frames and rows of JSON."""
+        return {
+            "mean": self.mean,
+            "sd": self.sd,
+            "ci95": self.half_width,
+            "n": self.n,
+            "undefined": self.undefined,
+        }
+
     @property
     def low(self) -> float | None:
         """Lower end of the interval."""
@@ -91,7 +101,7 @@ def largest(found: Iterable[Estimate]) -> float:
 
 def mean(sample: Sequence[float]) -> float:
     """Arithmetic mean, summed without rounding loss so that it does not depend on the order of the sample."""
-    if not sample:
+    if not len(sample):  # an array of numpy or a column of polars has no truth value
         raise ValueError("the mean of an empty sample")
     return math.fsum(sample) / len(sample)
 
@@ -157,7 +167,7 @@ def warm_up(series: Sequence[float], batch: int = 5) -> int | None:
         # A mean of very few batches can have a score near zero by accident.
         if kept >= MSER_LEAST and squares / kept**2 <= best_score:
             best_score, best = squares / kept**2, left_out
-    enough = len(batches) >= MSER_LEAST and 2 * best <= len(batches)
+    enough = best_score < math.inf and 2 * best <= len(batches)  # also where a value is undefined
     return best * batch if enough else None
 
 
@@ -221,7 +231,7 @@ def jain(shares: Sequence[float], reference: Sequence[float] | None = None) -> f
         reference: what each should get, such as its max-min fair share (`celltrain.max_min`) or its minimum
             rate. The index is then that of the shares over these: 1 when each gets the same part.
     """
-    if not shares:
+    if not len(shares):
         raise ValueError("the fairness index of no shares")
     if reference is not None:
         if len(reference) != len(shares) or not all(part > 0 for part in reference):

@@ -32,6 +32,7 @@ _LONG = "column of summary and series"
 _EVENTS = "column of events"
 _COLLECTED = "column of what collect returns"
 _ROWS = "column of rows, of a reproduction"
+_ESTIMATES = "column of estimates and tables of sweeps, rows of --json"
 
 WORDS = (
     Word(
@@ -59,7 +60,18 @@ WORDS = (
         "its threshold and margin; undecided with fewer than three replications",
         "compare, reproduce",
     ),
-    Word("n", "how many replications a verdict rests on", "compare, reproduce"),
+    Word(
+        "n",
+        "how many replications a mean or a verdict is of",
+        f"compare, reproduce; {_ESTIMATES}",
+    ),
+    Word(
+        "undefined",
+        "in how many of the n replications the measure has no value, as a ratio of which nothing happened; "
+        "any leaves no mean",
+        f"compare, {_ESTIMATES}",
+    ),
+    Word("sd", "the standard deviation of the n values (divisor n - 1); one value has none", _ESTIMATES),
     Word(
         "deviation",
         "(measured - published) / published; a mean deviation is without signs, over the values that the "
@@ -108,7 +120,7 @@ WORDS = (
     Word("published_low", "the lower end of what the paper prints, where it prints a range", _ROWS),
     Word("published_high", "the upper end of what the paper prints, where it prints a range", _ROWS),
     Word("measured", "the mean over the replications", _ROWS),
-    Word("ci95", "half of the 95 % Student interval of the mean", _ROWS),
+    Word("ci95", "half of the 95 % Student interval of the mean", f"{_ROWS}; {_ESTIMATES}"),
     Word("note", "what there is to say of the value", _ROWS),
     Word("folder", "the folder that the row is from", _COLLECTED),
     Word("experiment", "the name of the scenario", _COLLECTED),

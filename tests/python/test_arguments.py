@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
 
 GRID = {"switch.buffer": ["100 cells", "200 cells"]}
+
+
+@pytest.fixture(scope="module")
+def result(scenario: ct.Scenario) -> ct.Result:
+    return ct.run(scenario, replications=2)
 
 
 class Wrong:
@@ -99,6 +105,7 @@ def test_variants_are_named_where_they_are_wrong(scenario: ct.Scenario) -> None:
     for variants, said in (
         ("epd,ppd", r"variants: expected a list"),
         (["epd", 2], r"variants\[1\]: expected text, not 2"),
+        ({1: {}, 2: {"seed": 3}}, "a name of variants: expected text, not 1"),
         ({"a": {}, "b": 2}, r"variants\['b'\]: expected a dictionary such as .*, not 2"),
     ):
         with pytest.raises(ct.InputError, match=said):
@@ -139,6 +146,9 @@ def test_methods_of_results_name_what_is_wrong(scenario: ct.Scenario, tmp_path: 
         (lambda: result.estimate("goodput", 95), "confidence: expected a number between 0 and 1, not 95"),
         (lambda: result.fairness(["1"]), "reference: expected a dictionary"),
         (lambda: result.fairness({"1": "x"}), r"reference\['1'\]: expected a number, not 'x'"),
+        (lambda: result.fairness({}), "reference: the dictionary names no flow"),
+        (lambda: result.fairness({"1": 0}), r"reference\['1'\]: expected a number above zero, not 0"),
+        (lambda: result.fairness({"1": float("inf")}), r"reference\['1'\]: expected a number above zero"),
         (lambda: result.by_flow("x"), "most: expected a whole number"),
         (lambda: result.to_pandas(3), "frame: expected a name, not 3"),
         (lambda: result.write(3), "path: expected a path, not 3"),
@@ -160,7 +170,50 @@ def test_methods_of_results_name_what_is_wrong(scenario: ct.Scenario, tmp_path: 
     assert not (tmp_path / "a").exists()
 
 
+def test_what_is_refused_leaves_the_results_that_are_there(result: ct.Result, tmp_path: Path) -> None:
+    result.write(tmp_path, overwrite=True)
+    with pytest.raises(ct.InputError, match="unknown format 'xml'"):
+        result.write(tmp_path, formats=["csv", "xml"])
+    assert ct.Result.read(tmp_path).fingerprints == result.fingerprints
+
+
+def test_half_a_character_is_refused(scenario: ct.Scenario) -> None:
+    """As what the command line gives for bytes that are no UTF-8."""
+    half = "\udcff"
+    calls: tuple[Callable[[], object], ...] = (
+        lambda: scenario.with_(name=half),
+        lambda: scenario.with_({half: 1}),
+        lambda: scenario.with_text([("name", half)]),
+        lambda: ct.Scenario.from_toml(half),
+        lambda: ct.Scenario.from_dict({"name": half}),
+        lambda: ct.load("a.toml", [("name", half)]),
+    )
+    for call in calls:
+        with pytest.raises(ct.InputError, match="characters that Unicode has"):
+            call()
+
+
+def test_what_runs_give_can_be_pickled(result: ct.Result, scenario: ct.Scenario, tmp_path: Path) -> None:
+    """As pools of processes and notebooks do."""
+    compared = ct.compare(scenario, ["epd", "ppd"], replications=2)
+    compared.write(tmp_path / "compared")
+    result.write(tmp_path / "run")
+    every: tuple[Any, ...] = (result, ct.read(tmp_path / "run"), compared, ct.read(tmp_path / "compared"))
+    for one in every:
+        again = pickle.loads(pickle.dumps(one))
+        assert again.manifest == one.manifest
+        assert repr(again.frames()) == repr(one.frames())
+        assert again.frames()["summary"].equals(one.frames()["summary"])
+    swept = ct.sweep(scenario, grid=GRID, replications=1)
+    assert pickle.loads(pickle.dumps(swept)).summary.equals(swept.summary)
+
+
 def test_values_of_numpy_are_taken(scenario: ct.Scenario) -> None:
     found = ct.run(scenario, replications=np.int64(2), trace=np.bool_(True))  # type: ignore[arg-type]
     assert not found.series.is_empty()
     assert found.estimate("goodput", np.float32(0.5)).half_width is not None  # type: ignore[arg-type]
+    grid = {"tcp.receive-window": ["64 kB"], "switch.discard.fba.scale": np.array([0.5, 0.75])}
+    swept = ct.sweep(scenario, grid=grid, replications=1)
+    assert swept.points["switch.discard.fba.scale"].to_list() == [0.5, 0.75]
+    zipped = {"tcp.nagle": [np.True_, np.False_], "tcp.initial-window": np.arange(1, 3)}
+    assert ct.sweep(scenario, zip=zipped, replications=1).points.height == 2

@@ -17,6 +17,7 @@ import pytest
 
 import celltrain as ct
 from celltrain import experiment
+from celltrain.cli import application
 from celltrain.cli.application import COMMANDS, command
 from celltrain.comparison import known_policies
 
@@ -626,3 +627,10 @@ def test_bad_variants(
     cli: Cli, scenario_file: Path, options: tuple[str, ...], words: tuple[str, ...]
 ) -> None:
     said_once(cli("compare", scenario_file, *options), *words)
+
+
+def test_a_warning_is_noted_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """As that of matplotlib for every time that it draws a letter which its font lacks."""
+    for place in (application.PACKAGE / "plots" / "style.py",) * 2:
+        application._show_warning(UserWarning("a letter is missing"), UserWarning, str(place), 1)
+    assert capsys.readouterr().err == "note: a letter is missing\n"

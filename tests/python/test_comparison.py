@@ -280,6 +280,46 @@ def test_many_looks_name_no_more_winners_than_one() -> None:
     assert naive > 2 * most, "the test can fail"
 
 
+def test_every_variant_has_the_seed_of_the_comparison(
+    cli: Cli, scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    small = scenario.with_({"duration": "100 ms"})
+    other = small.with_({"seed": 9, "replications": 5, "link.delay": "2 ms"})
+    found = ct.compare(small, {"base": {}, "other": other})
+    assert [one.manifest["seed"] for one in found.results.values()] == [small.seed] * 2
+    alone = ct.run(other, seed=small.seed, replications=small.replications)
+    assert found.results["other"].fingerprints == alone.fingerprints
+    for name, one in (("base", small), ("other", other)):
+        (tmp_path / f"{name}.toml").write_text(one.to_toml(), encoding="utf-8")
+    base = tmp_path / "base.toml"
+    assert cli("compare", base, "--with", tmp_path / "other.toml", "--out", tmp_path / "out").code == 0
+    assert Comparison.read(tmp_path / "out").manifest["fingerprints"] == found.manifest["fingerprints"]
+    for key in ("seed", "replications"):
+        refused = cli("compare", base, "--vary", f"{key}=2,3")
+        assert (refused.code, refused.err) == (
+            2,
+            f"error: {key}: not a setting to compare; every variant has the {key} of the comparison\n",
+        )
+    whole = small.with_(link__delay="2 ms").to_dict()
+    assert ct.compare(small, {"base": {}, "whole": whole}, replications=1).variants == ["base", "whole"]
+    with pytest.raises(ct.InputError, match="base and again are the same scenario"):
+        ct.compare(small, {"base": {}, "again": small.with_(seed=9)})
+
+
+def test_variants_may_have_bottlenecks_of_their_own(cli: Cli, scenario: ct.Scenario, tmp_path: Path) -> None:
+    short = scenario.with_(duration="100 ms")
+    longer = short.with_({"topology.switches": 3})
+    found = ct.compare(short, {"short": {}, "longer": longer, "slow": {"link.delay": "2 ms"}}, replications=1)
+    assert found.bottleneck == "switch1 > switch2 (short and slow); switch2 > switch3 (longer)"
+    assert found.to_json()["bottlenecks"]["longer"] == longer.bottleneck == "switch2 > switch3"
+    found.write(tmp_path / "out")
+    again = Comparison.read(tmp_path / "out")
+    assert again.bottleneck == found.bottleneck
+    assert again.results["longer"].manifest["bottleneck"] == "switch2 > switch3"
+    assert escape(f"Bottleneck: {found.bottleneck}.") in comparison_report(again)
+    assert ct.compare(short, ["epd", "ppd"], replications=1).bottleneck == "switch1 > switch2"
+
+
 def test_whole_files_are_variants(cli: Cli, scenario: ct.Scenario, tmp_path: Path) -> None:
     small = scenario.with_({"duration": "300 ms"})
     (tmp_path / "base.toml").write_text(small.to_toml(), encoding="utf-8")
@@ -318,6 +358,12 @@ def test_a_variant_without_a_value_is_last_and_has_a_gap_in_charts(scenario: ct.
     assert (
         leader.sentence() == "Nothing is decided by efficiency: it is undefined for refuses in a replication."
     )
+    variants = {"refuses": refuses, "all": {**refuses, "switch.buffer": "100 cells"}, "plain": {}}
+    beside = ct.compare(scenario, variants, replications=3).leader("efficiency").sentence()
+    assert beside.endswith("it is undefined for refuses and all in a replication.")
+    del variants["plain"]
+    alone = ct.compare(scenario, variants, replications=3).leader("efficiency").sentence()
+    assert alone == "Nothing is decided by efficiency: it is undefined for every variant in a replication."
     assert "NaN" not in comparison_report(found)
     estimates = [found.results[name].estimate("efficiency") for name in found.variants]
     chart = points_chart(found.variants, [("efficiency", estimates, False)], xlabel="", ylabel="", unit="")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,3 +124,20 @@ def test_reading_takes_as_long_as_the_file_is(monkeypatch: pytest.MonkeyPatch) -
             assert with_sweep is not None
             assert with_sweep["replications"] == 2
             assert read < 5 * len(text)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name")
+def test_a_pipe_is_read_once(tmp_path: Path, scenario: ct.Scenario) -> None:
+    """As `celltrain run <(generate)` gives one; it has the text only once."""
+
+    def piped(text: str) -> Path:
+        pipe = tmp_path / f"pipe{len(list(tmp_path.iterdir()))}.toml"
+        os.mkfifo(pipe)
+        threading.Thread(target=pipe.write_text, args=(text,), kwargs={"encoding": "utf-8"}).start()
+        return pipe
+
+    text = scenario.to_toml()
+    assert ct.load(piped(text)) == scenario
+    swept = f'{text}\n[sweep.grid]\n"switch.buffer" = ["100 cells", "200 cells"]\n'
+    assert ct.load(piped(swept)) == scenario
+    assert load_plan(piped(swept)).points == 2

@@ -133,6 +133,7 @@ def test_options_that_write_files_need_a_folder(
     assert "--out" in said
 
 
+LATE = {"name": "1", "traffic": {"kind": "greedy", "start": "1e-1 s .. 1 s"}}
 ABR = {"vc.category": "abr"}
 
 
@@ -145,6 +146,15 @@ ABR = {"vc.category": "abr"}
         ({"vc.category": "gfr", "vc.mcr": "100 Mbit/s"}, "sum to 200 Mbit/s, and its link carries 155.52"),
         ({"tcp.ecn": True}, "no switch marks"),
         ({"switch.discard.policy": "red", "switch.discard.red.ecn": True}, "no TCP reads marks"),
+        ({"traffic.start": "200 ms"}, "is not before the end of the run (0.2 s): its sources send nothing"),
+        (
+            {"flow": [{"name": "1", "start": "200 ms .. 1 s"}]},
+            'flow.0.start = "200 ms .. 1 s" is not before the end of the run (0.2 s)',
+        ),
+        (
+            {"flow": [LATE], "duration": "100 ms"},
+            'flow.0.traffic.start = "100 ms .. 1 s" is not before the end of the run (0.1 s)',
+        ),
     ],
 )
 def test_what_has_no_effect_is_noted(
@@ -209,6 +219,8 @@ def test_flows_that_are_measured_together_are_noted() -> None:
         {"vc.category": "gfr", "vc.mcr": "10 Mbit/s"},
         {"vc.scr": "1 Mbit/s", "vc.policing": "tag-cells"},
         {"tcp.ecn": True, "switch.discard.policy": "red", "switch.discard.red.ecn": True},
+        {"traffic.start": "199.999 ms .. 1 s"},
+        {"traffic.start": "1 s", "flow": [{"name": "1 .. 2", "start": "0 s"}]},
     ],
 )
 def test_what_has_an_effect_is_not_noted(scenario: ct.Scenario, settings: dict[str, object]) -> None:

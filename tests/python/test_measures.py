@@ -16,6 +16,7 @@ import pytest
 import celltrain as ct
 from celltrain import statistics
 from celltrain.experiment import execute, replicate
+from celltrain.registry import COUNTS
 from celltrain.results import Record
 from celltrain.words import WORDS, definitions
 from tiny_paper import ID
@@ -195,3 +196,49 @@ def test_percentiles_are_within_their_error(scenario: ct.Scenario) -> None:
         assert record.metric(metric) == pytest.approx(slot, rel=1 / 64)
     assert record.metric("delay_mean") == pytest.approx(slot, rel=0.001)
     assert math.isfinite(record.metric("efficiency"))
+
+
+IDENTITIES = {
+    *(
+        "flow",
+        "group",
+        "kind",
+        "source",
+        "destination",
+        "clp",
+        "category",
+        "port",
+        "switch",
+        "counted",
+        "locked",
+    ),
+    *("over", "entity", "measure", "unit", "low", "high", "weight", "weight_unit"),
+}
+"""Measures without a unit of their own that name or describe what the row is about."""
+
+
+def test_every_measure_without_a_unit_is_a_ratio_a_count_or_a_name() -> None:
+    """A new count must join `COUNTS`, so that its whole means have no decimals."""
+    bare = [measure for measure in ct.measures() if not measure.unit and measure.name not in IDENTITIES]
+    ratios = {measure.name for measure in bare if re.search(r"/|share|index|slowdown", measure.formula)}
+    assert {measure.name for measure in bare} - ratios == COUNTS
+
+
+@pytest.mark.parametrize(
+    "path", ["networks/web-beside-cubic-and-bbr", "teaching/slow-answers", "networks/shared-memory"]
+)
+def test_counts_are_whole_in_every_frame(path: str) -> None:
+    scenario = ct.load(Path(__file__).parents[2] / "scenarios" / f"{path}.toml")
+    result = ct.run(scenario.with_({"duration": "1 s", "warm-up": "200 ms"}), replications=2)
+    whole = {
+        column
+        for frame in (result.flows, result.ports)
+        for column, kind in frame.schema.items()
+        if kind.is_integer() and not result.manifest["units"].get(column, "")
+    }
+    assert whole - IDENTITIES - {"replication"} <= COUNTS
+    for row in result.estimates().filter(unit="").rows(named=True):
+        values = result.sample(row["metric"])
+        if all(value.is_integer() for value in values) and max(values) > 1:
+            assert row["metric"] in COUNTS
+        assert row["metric"] not in COUNTS or all(value.is_integer() for value in values)

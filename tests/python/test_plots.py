@@ -15,7 +15,17 @@ import celltrain as ct
 from celltrain import plots
 from celltrain.folder import claim
 from celltrain.plots.series import SeriesPanel, over_time
-from celltrain.plots.style import COLOURS, NAME, colour_of, evenly_wrapped, styled
+from celltrain.plots.style import (
+    COLOURS,
+    NAME,
+    colour_of,
+    evenly_wrapped,
+    logarithmic,
+    noted,
+    panels,
+    styled,
+    titled,
+)
 from celltrain.statistics import Estimate
 from celltrain.traces import MOST_WINDOWS, Trace, Windows, busiest, common_scale, decimate, total
 
@@ -113,6 +123,21 @@ def test_a_picture_says_how_many_variants_it_leaves_out(scenario: ct.Scenario) -
     assert found.plot.windows(variants=["0", "1"]).get_supxlabel() == ""
 
 
+def test_a_note_stands_beside_a_legend_and_not_upon_it() -> None:
+    with styled():
+        figure, ((axis,),) = panels(1, 1, 4.0, 3.0)
+        axis.plot([1, 2], label="a line")
+        noted(figure)
+        assert figure.get_supxlabel() == ""
+        noted(figure, "", "nothing of it")
+        assert figure.get_supxlabel() == "nothing of it"
+        figure.supxlabel("")
+        legend = figure.legend(title="lines", loc="outside lower center")
+        noted(figure, "a note", "another")
+    assert figure.get_supxlabel() == ""
+    assert legend.get_title().get_text() == "lines\na note\nanother"
+
+
 def test_points_without_a_value_are_left_out() -> None:
     axis = figures()["points"].axes[0]
     errors = [container for container in axis.containers if isinstance(container, ErrorbarContainer)]
@@ -177,6 +202,15 @@ def test_lines_of_a_title_are_of_about_one_length(words: str, lines: list[str]) 
     assert evenly_wrapped(words, 30 if " / " in words else 20) == lines
 
 
+def test_a_title_that_fits_stands_on_one_line() -> None:
+    title = "tail-drop, switch1 > switch2: of 393 cells 13 discarded, 136 dead (36 % of what was carried)"
+    with styled():
+        _, ((axis,),) = panels(1, 1, 8.0, 3.0)
+        for words, lines in ((title, 1), (f"{title}, which is too long for one line", 2), ("", 1)):
+            titled(axis, words)
+            assert len(axis.get_title(loc="left").split("\n")) == lines
+
+
 def test_the_colours_of_flows_have_a_key(scenario: ct.Scenario) -> None:
     figure = plots.flow_bars(ct.run(scenario, replications=1))
     assert not figure.legends, "one group needs none"
@@ -210,3 +244,55 @@ def test_scale_choice_and_sum_of_traces() -> None:
     assert busiest([idle, other, flat], 2) == [other, flat]
     assert busiest([idle, other, flat], 2, always="3") == [idle, other], "the bottleneck is always there"
     assert total([flat, flat]).value.tolist() == (2 * flat.value).tolist()
+
+
+def test_labels_of_logarithmic_axes_are_plain_numbers() -> None:
+    with styled():
+        figure, ((narrow, wide),) = panels(1, 2, 8.0, 3.0)
+        for axis, limits in ((narrow, (2, 7)), (wide, (0.002, 20000))):
+            logarithmic(axis, "x")
+            axis.set_xlim(*limits)
+        figure.draw_without_rendering()
+        labels = [{text.get_text() for text in axis.get_xticklabels(which="both")} for axis in (narrow, wide)]
+    assert {"2", "3", "4", "6"} <= labels[0]
+    assert {"0.01", "1", "100", "10000"} <= labels[1]
+    assert not any("$" in label for both in labels for label in both)
+
+
+MARKUP = [r"$\frac$", "cost $5 and $6", "_private", "__all__", "50 %", r"a\b"]
+"""Names that matplotlib would read as formulas, or leave out of a legend."""
+
+
+@pytest.mark.filterwarnings("error")
+def test_names_are_no_markup(scenario: ct.Scenario) -> None:
+    brief = scenario.with_({"duration": "60 ms", "warm-up": "0 s", "name": MARKUP[0]})
+    variants = {name: {"switch.buffer": f"{100 + n} cells"} for n, name in enumerate(MARKUP)}
+    found = ct.compare(brief, variants, replications=2, trace=True)
+    drawn = [found.plot.compare(), found.plot.windows(variants=MARKUP), found.plot.cdf("goodput")]
+    drawn += [found.plot.queue(span=(0.0, 0.01)), next(iter(found.results.values())).plot.flow("1")]
+    some = [Estimate(1.0, None, 0.2, 5)] * len(MARKUP)
+    series = [plots.PointSeries(name, some) for name in MARKUP]
+    drawn += [plots.points([plots.PointPanel(MARKUP[0], MARKUP, series)])]
+    drawn += [
+        plots.bars(MARKUP, some, COLOURS[:6], "flow", "goodput", dict(zip(MARKUP, COLOURS, strict=False)))
+    ]
+    drawn += [plots.occupancy([trace(name) for name in MARKUP])]
+    drawn += [over_time([SeriesPanel(MARKUP[0], [trace(name) for name in MARKUP], "delivered")])]
+    for figure in drawn:
+        with styled():
+            figure.draw_without_rendering()
+    for figure in (drawn[2], drawn[5], drawn[6]):
+        (legend,) = figure.legends
+        entries = [entry.get_text() for entry in legend.get_texts()]
+        assert [name in entry.replace(r"\$", "$") for name, entry in zip(MARKUP, entries, strict=True)] == [
+            True
+        ] * 6
+
+
+def test_names_of_steps_are_no_markup(scenario: ct.Scenario) -> None:
+    brief = scenario.with_({"duration": "60 ms", "warm-up": "0 s"})
+    grid = {"name": MARKUP, "switch.buffer": ["100 cells", "200 cells"]}
+    sweep = ct.sweep(brief, grid=grid, replications=1)
+    for figure in (sweep.plot.sweep(), sweep.plot.trade_off()):
+        with styled():
+            figure.draw_without_rendering()

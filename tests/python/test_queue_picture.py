@@ -16,10 +16,13 @@ from celltrain.errors import InputError
 from celltrain.plots.distribution import values_of
 from celltrain.plots.flow import LISTED, _numbers
 from celltrain.plots.namespaces import queue_of
+from celltrain.plots.style import styled, write
 from celltrain.registry import measure
 from celltrain.statistics import Estimate
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from conftest import Cli
 
 LOST_CELL = Path(__file__).parents[2] / "scenarios" / "teaching" / "lost-cell.toml"
@@ -143,6 +146,19 @@ def test_what_a_folder_does_not_hold_is_a_sentence(cli: Cli, tmp_path: Path) -> 
     )
     assert "--policies lists nothing" in said("queue", LOST_CELL, "--policies", ",")
     assert "which is not a folder: make it first" in said("queue", out, "--out", tmp_path / "no" / "x.png")
+    (tmp_path / "folder.png").mkdir()
+    assert "folder.png is a folder" in said("queue", out, "--out", tmp_path / "folder.png")
+
+
+def test_a_picture_that_cannot_be_written_is_named(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", ".a.part.png", None, "a.png")
+
+    monkeypatch.setattr("celltrain.plots.style.write", refuse)
+    answer = cli("plot", "queue", LOST_CELL, "--to", "0.01", "--out", tmp_path / "a.png")
+    assert (answer.code, answer.err) == (2, f"error: cannot write {tmp_path / 'a.png'}: Permission denied\n")
 
 
 def test_a_variant_of_several_keys_is_asked_for_by_its_name(cli: Cli, tmp_path: Path) -> None:
@@ -158,11 +174,54 @@ def test_a_variant_of_several_keys_is_asked_for_by_its_name(cli: Cli, tmp_path: 
 
 def test_a_distribution_has_every_value() -> None:
     result = ct.run(ct.load(LOST_CELL).with_(duration="300 ms"), replications=3)
-    values, unit = values_of(result, "goodput")
-    assert (len(values), unit) == (6, "bit/s"), "one value for each flow and replication"
+    values, unit, undefined = values_of(result, "goodput")
+    assert (len(values), unit, undefined) == (6, "bit/s", 0), "one value for each flow and replication"
     assert values.tolist() == sorted(result.flows["goodput"].to_list())
     (axis,) = result.plot.cdf("goodput").axes
     assert np.asarray(axis.lines[0].get_ydata())[-1] == 1.0
+
+
+def test_a_distribution_says_how_many_values_it_leaves_out() -> None:
+    """Flows of which some begin after the end of the run."""
+    late = under("epd").with_({"duration": "100 ms", "warm-up": "50 ms", "traffic.start": "20 ms .. 200 ms"})
+    found = ct.compare(late, {"late": {}, "early": {"traffic.start": "0 ms"}}, replications=6)
+    sample = found.results["late"].sample("efficiency")
+    missing = int(np.isnan(sample).sum())
+    assert 0 < missing < 6
+    note = f"; {missing} of 6 values undefined"
+    assert legend_of(found.results["late"].plot.cdf("efficiency")) == [
+        f"one lost cell: 1.00, 1.00, 1.00{note}"
+    ]
+    both = [f"late: 1.00, 1.00, 1.00{note}", "early: 1.00, 1.00, 1.00"]
+    assert legend_of(found.plot.cdf("efficiency")) == both
+
+
+def test_a_variant_without_values_is_named() -> None:
+    refuses = {"switch.discard.policy": "epd", "switch.discard.epd.threshold": "0 %"}
+    found = ct.compare(
+        under("ppd").with_(duration="60 ms"), {"plain": {}, "refuses": refuses}, replications=1
+    )
+    with pytest.raises(InputError, match="refuses: efficiency has no values"):
+        found.plot.cdf("efficiency")
+    assert legend_of(found.plot.cdf("efficiency", variants=["plain"]))
+
+
+def legend_of(figure: Figure) -> list[str]:
+    (legend,) = figure.legends
+    return [text.get_text() for text in legend.get_texts()]
+
+
+def test_the_legend_of_a_distribution_fits_its_picture() -> None:
+    scenario = under("epd").with_(duration="50 ms")
+    names = [f"variant {n} with a name that goes on for long, and ends in {n}" for n in range(5)]
+    found = ct.compare(
+        scenario, {name: {"switch.buffer": f"{40 + n} cells"} for n, name in enumerate(names)}, replications=1
+    )
+    figure = found.plot.cdf("transfer_delay_mean")
+    with styled():
+        figure.draw_without_rendering()
+        (legend,) = figure.legends
+        assert legend.get_window_extent().x0 > 0
 
 
 def test_intervals_end_at_what_is_possible() -> None:
@@ -201,3 +260,13 @@ def test_one_by_one_cells_are_as_many_as_the_port_counts(policy: str) -> None:
 def test_a_queue_that_nothing_reaches_is_drawn() -> None:
     quiet = under("epd").with_({"traffic": {"kind": "cbr", "rate": "1 Mbit/s", "start": "1500 ms"}})
     assert queue_of({"quiet": quiet}, None, SPAN).axes
+
+
+def test_a_picture_of_many_panels_has_the_same_bytes_each_time(tmp_path: Path) -> None:
+    """The layout of matplotlib differs in its last bits from time to time."""
+    every = {policy: under(policy).with_(duration="500 ms") for policy in ("tail-drop", "red", "epd")}
+    files = set()
+    for number in range(8):
+        write(queue_of(every, None, (0.0, 0.5)), tmp_path / f"{number}.svg")
+        files.add((tmp_path / f"{number}.svg").read_bytes())
+    assert len(files) == 1

@@ -186,8 +186,9 @@ def test_a_broken_manifest_is_an_error_that_names_it(manifest: str, tmp_path: Pa
 
 
 def test_no_results_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ct.InputError, match="holds no results"):
-        ct.Result.read(tmp_path / "nowhere")
+    for place, why in ((tmp_path, "no manifest.json in it"), (tmp_path / "nowhere", "no such folder")):
+        with pytest.raises(ct.InputError, match=f"holds no results: there is {why}"):
+            ct.Result.read(place)
 
 
 def test_record_frames_name_what_they_are_given(scenario: ct.Scenario) -> None:
@@ -245,3 +246,9 @@ def test_a_sweep_has_the_distributions_of_its_runs(scenario: ct.Scenario, tmp_pa
     part = found.filter(point=1).select(one.distributions.columns)
     assert part.equals(one.distributions)
     assert set(merged(found)["point"]) == {0, 1}
+
+
+@pytest.mark.parametrize("wrong", [None, pl.DataFrame({"metric": ["goodput"]})])
+def test_only_distributions_are_merged(wrong: pl.DataFrame) -> None:
+    with pytest.raises(ct.InputError, match="frame: expected rows of the frame distributions"):
+        merged(wrong)

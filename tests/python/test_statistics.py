@@ -1,7 +1,10 @@
 """Statistics against scipy, textbook values and their own laws."""
 
 import math
+from collections.abc import Callable
 
+import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -122,3 +125,25 @@ def test_fairness_by_a_reference_share() -> None:
     )
     with pytest.raises(ValueError, match="above zero"):
         statistics.jain([1.0, 2.0], [1.0, 0.0])
+
+
+@pytest.mark.parametrize("kind", [np.array, pl.Series, tuple])
+def test_samples_may_be_arrays_and_columns(kind: Callable[[list[float]], list[float]]) -> None:
+    values = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0] * 6
+    given = kind(values)
+    assert statistics.estimate(given) == statistics.estimate(values)
+    assert statistics.paired_difference(given, given[::-1]) == statistics.paired_difference(
+        values, values[::-1]
+    )
+    assert statistics.jain(given, given) == statistics.jain(values, values)
+    assert statistics.jain(given) == statistics.jain(values)
+    assert statistics.warm_up(given) == statistics.warm_up(values)
+    assert statistics.batch_means(given) == statistics.batch_means(values)
+    assert statistics.autocorrelation(given) == statistics.autocorrelation(values)
+    assert statistics.slope(given) == statistics.slope(values)
+    assert statistics.skewness(given) == statistics.skewness(values)
+
+
+def test_the_warm_up_of_undefined_values_is_not_known() -> None:
+    assert statistics.warm_up([1.0] * 99 + [math.nan]) is None
+    assert statistics.warm_up([1.0] * 100) == 0

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import celltrain as ct
@@ -125,6 +126,15 @@ def test_what_has_no_value_has_no_mark(scenario: ct.Scenario) -> None:
     efficiency = next(chart for chart in charts(page) if chart["ylabel"] == "efficiency")
     assert efficiency["series"][0]["points"] == [None, None]
     assert "Efficiency. No mark: undefined in a replication." in page
+
+
+def test_any_metric_of_a_sweep_is_drawn(sweep: ct.Sweep) -> None:
+    figure = sweep.plot.sweep("occupancy_max")
+    assert figure.axes[0].get_ylabel() == "largest occupancy of the bottleneck (cells)"
+    drawn = np.concatenate([np.asarray(line.get_ydata()) for line in figure.axes[0].get_lines()])
+    assert sweep.table("occupancy_max")["mean"][0] in drawn.tolist()
+    with pytest.raises(ct.InputError, match="did you mean 'occupancy_max'"):
+        sweep.plot.sweep("occupancy_maxi")
 
 
 def test_one_replication_says_nothing_about_the_spread(scenario: ct.Scenario) -> None:

@@ -3,6 +3,7 @@
 import os
 import sys
 import warnings
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TextIO
@@ -130,11 +131,19 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Shows a warning of this package as a note, and one of another library as Python does."""
+    """Shows a warning of this package as a note, once, and one of another library as Python does.
+
+    matplotlib warns of a letter that its font lacks whenever it draws the letter.
+    """
     if Path(filename).is_relative_to(PACKAGE):
-        terminal.note(f"note: {message}")
+        _shown_once(f"note: {message}")
     else:
         terminal.note(warnings.formatwarning(message, category, filename, lineno, line).rstrip())
+
+
+@cache
+def _shown_once(line: str) -> None:
+    terminal.note(line)
 
 
 def run() -> int:
@@ -146,6 +155,7 @@ def run() -> int:
     Raises:
         KeyboardInterrupt: it was interrupted where no command watches.
     """
+    _shown_once.cache_clear()
     warnings.showwarning = _show_warning
     try:
         status = _answer()

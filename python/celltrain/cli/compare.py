@@ -216,7 +216,7 @@ def _show(found: "Comparison") -> None:
     terminal.say(
         f"{m['name']}: {counted(m['replications'], 'replication')} of each variant, seed {m['seed']}"
     )
-    terminal.say(f"bottleneck: {m['bottleneck'] or 'none, there is no switch'}")
+    terminal.say(f"bottleneck: {found.bottleneck}")
     terminal.heading("Mean ± 95 % interval")
     terminal.table(("variant", *titles), found.mean_lines())
     terminal.heading(f"Difference from {found.baseline}, paired by replication")

@@ -139,7 +139,7 @@ def compare(
 def sweep(
     folder: Folder,
     measure: Annotated[
-        str | None, typer.Option(metavar="MEASURE", help="Show this measure. Default: goodput.")
+        str | None, typer.Option(metavar="MEASURE", help="Show this metric of the summary. Default: goodput.")
     ] = None,
     trade_off: Annotated[
         bool, typer.Option("--trade-off", help="Draw fairness against goodput instead.")
@@ -233,6 +233,8 @@ def _target(out: Path | None, kind: str) -> Path:
         raise InputError(f"--out takes a file that ends in {', '.join(FORMATS)}, not '{target}'")
     if not target.parent.is_dir():
         raise InputError(f"--out names a file in {target.parent}, which is not a folder: make it first")
+    if target.is_dir():
+        raise InputError(f"--out names the file to draw to, and {target} is a folder")
     return target
 
 
@@ -241,7 +243,10 @@ def _drawn(target: Path, draw: Any) -> None:
 
     with options.watched("drawing"):
         figure = draw()
-    write(figure, target)
+    try:
+        write(figure, target)
+    except OSError as error:
+        raise InputError(f"cannot write {target}: {error.strerror or error}") from error
     terminal.say(f"picture: {target}")
 
 

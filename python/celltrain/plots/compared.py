@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from celltrain import text
 from celltrain.bounds import bounds, reach
 from celltrain.leaders import best_first
-from celltrain.plots.style import COLOURS, NAME, panels, styled
+from celltrain.plots.style import COLOURS, legible, panels, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,22 +42,22 @@ def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = 
 
     The best of each measure is full, as are those that cannot be told from it; the others are hollow.
     """
-    shown = list(measures or found.measures)[:COLUMNS]
-    order = order_by(found, shown[0])
-    names = text.told(order, NAME)
+    chosen = list(measures or found.measures)[:COLUMNS]
+    order = order_by(found, chosen[0])
+    names = legible(order)
     longest = max(map(len, names))
     with styled():
-        width = 0.075 * longest + 0.6 + 1.75 * len(shown)
-        figure, (axes,) = panels(1, len(shown), max(width, 5.0), ROW * len(order) + 1.25, sharey=True)
+        width = 0.075 * longest + 0.6 + 1.75 * len(chosen)
+        figure, (axes,) = panels(1, len(chosen), max(width, 5.0), ROW * len(order) + 1.25, sharey=True)
         # A number at the end of an axis must not touch the one at the beginning of the next.
         figure.set_layout_engine("constrained", w_pad=APART)
-        for axis, measure in zip(axes, shown, strict=True):
+        for axis, measure in zip(axes, chosen, strict=True):
             _column(axis, found, measure, order)
         axes[0].set_yticks(range(len(order)), names)
         axes[0].set_ylim(len(order) - 0.4, -0.6)
         spread = " and 95 % interval" if found.manifest["replications"] > 1 else ""
         figure.supxlabel(
-            f"mean{spread}, sorted by {shown[0].title}; full: best, or not told from the best",
+            f"mean{spread}, sorted by {chosen[0].title}; full: best, or not told from the best",
             fontsize="small",
         )
     return figure

@@ -1,11 +1,11 @@
 """Distributions: the share of values that do not exceed each value, with percentiles."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltrain.errors import InputError, unknown
-from celltrain.plots.style import COLOURS, NAME, panels, styled
-from celltrain.text import quantity, scale, told, with_unit
+from celltrain.plots.style import COLOURS, legend_columns, legible, logarithmic, panels, styled
+from celltrain.text import quantity, scale, with_unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["cdf", "values_of"]
+__all__ = ["Sample", "cdf", "values_of"]
 
 PERCENTILES = (50, 95, 99)
 
@@ -33,8 +33,18 @@ DECADES = 100
 """The ratio of the 99th percentile to the first from which on the axis is logarithmic."""
 
 
-def values_of(result: "Result", name: str, entity: str | None = None) -> "tuple[Values, str]":
-    """All values of a metric of `series`, a column of `flows`, or a metric of `summary`, and their unit.
+class Sample(NamedTuple):
+    """The values of a distribution."""
+
+    values: "Values"
+    """Sorted; at least one."""
+    unit: str
+    undefined: int = 0
+    """Values of the results that are left out, as ratios of which nothing happened."""
+
+
+def values_of(result: "Result", name: str, entity: str | None = None) -> Sample:
+    """All values of a metric of `series`, a column of `flows`, or a metric of `summary`.
 
     Args:
         result: where to look.
@@ -75,46 +85,56 @@ def values_of(result: "Result", name: str, entity: str | None = None) -> "tuple[
     values = found.cast(pl.Float64).drop_nulls().drop_nans().sort().to_numpy()
     if not len(values):
         raise InputError(f"{name} has no values" + (f" of {entity}" if entity else ""))
-    return values, unit
+    return Sample(values, unit, len(found) - len(values))
 
 
-def cdf(every: "Mapping[str, Values]", label: str, unit: str) -> "Figure":
+def cdf(samples: Mapping[str, Sample], label: str) -> "Figure":
     """The share of values that do not exceed each value: a curve for each sample, with percentiles.
 
     Args:
-        every: sorted values by the name of their sample.
-        label: what they are.
-        unit: their unit.
+        samples: samples of one unit by their names.
+        label: what their values are.
     """
     import numpy as np
 
+    unit = next(iter(samples.values())).unit
+    every = {name: sample.values for name, sample in samples.items()}
     size = max(float(np.percentile(values, 95)) for values in every.values())
     factor, unit_shown = scale(size, unit)
+    entries = list(map(_entry, legible([*samples]), samples.values()))
     with styled():
         figure, ((axis,),) = panels(1, 1, 6.4, 3.6 + 0.18 * len(every))
-        for index, (name, values) in enumerate(zip(told([*every], NAME), every.values(), strict=True)):
+        for index, (entry, values) in enumerate(zip(entries, every.values(), strict=True)):
             colour = COLOURS[index % len(COLOURS)]
             x, share = _curve(values)
-            said = ", ".join(quantity(float(np.percentile(values, one)), unit, 3) for one in PERCENTILES)
             style: dict[str, Any] = {
                 "linestyle": STYLES[(index // len(COLOURS) + index) % len(STYLES)],
                 "linewidth": 1.4,
             }
-            axis.plot(
-                x / factor, share, drawstyle="steps-post", color=colour, label=f"{name}: {said}", **style
-            )
+            axis.plot(x / factor, share, drawstyle="steps-post", color=colour, label=entry, **style)
             marks = np.percentile(values, PERCENTILES)
             axis.plot(marks / factor, [one / 100 for one in PERCENTILES], "o", color=colour, markersize=4)
         axis.set_ylim(0, 1.02)
         if _spreads(every):
-            axis.set_xscale("log")
+            logarithmic(axis, "x")
         elif min(float(values[0]) for values in every.values()) >= 0:
             axis.set_xlim(left=0)
         axis.set_xlabel(with_unit(label, unit_shown))
         axis.set_ylabel("share of values not above")
         title = "percentiles " + ", ".join(map(str, PERCENTILES))
-        figure.legend(loc="outside lower center", title=title, ncols=1 if len(every) < 4 else 2)
+        beside = 1 if len(every) < 4 else min(2, legend_columns(entries, figure.get_figwidth()))
+        figure.legend(loc="outside lower center", title=title, ncols=beside)
     return figure
+
+
+def _entry(name: str, sample: Sample) -> str:
+    """What the legend says of a sample: its percentiles, and how many values are left out."""
+    import numpy as np
+
+    percentiles = np.percentile(sample.values, PERCENTILES)
+    said = f"{name}: {', '.join(quantity(float(one), sample.unit, 3) for one in percentiles)}"
+    size = len(sample.values) + sample.undefined
+    return f"{said}; {sample.undefined:,} of {size:,} values undefined" if sample.undefined else said
 
 
 def _curve(values: "Values") -> "tuple[Values, Values]":

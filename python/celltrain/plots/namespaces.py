@@ -6,7 +6,7 @@ Each method returns a figure of matplotlib. `celltrain plot` draws the same pict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from celltrain import arguments
+from celltrain import arguments, registry
 from celltrain.errors import InputError, unknown
 from celltrain.registry import Measure
 from celltrain.results import Result
@@ -161,12 +161,17 @@ class SweepPlots:
         self._sweep = sweep
 
     def sweep(self, measure: str | None = None) -> "Figure":
-        """A measure over the axes: lines with intervals, or colours where there are many lines."""
+        """A measure over the axes: lines with intervals, or colours where there are many lines.
+
+        Args:
+            measure: any metric of the summary; the first one of the table by default.
+        """
         from celltrain.plots.sweep import heat_map, lines
         from celltrain.sweeps.view import View, measures
 
-        known = measures(self._sweep)
-        (chosen,) = _chosen(known, [measure] if measure else [known[0].name])
+        shown = measures(self._sweep)
+        others = (one for one in registry.measures() if one.over == "run" and one.name in self._sweep.units)
+        (chosen,) = _chosen([*shown, *others], [measure] if measure else [shown[0].name])
         view = View.of(self._sweep)
         return (heat_map if view.has_many_lines else lines)(self._sweep, chosen, view)
 
@@ -306,22 +311,30 @@ def _windows(results: Mapping[str, Result], replication: int) -> "Figure":
         every = windows_of(result, replication)
         if every is None:
             raise InputError(
-                f"{name} has no windows: only traced runs of TCP have them (--trace, trace=True)"
+                f"{name} has no windows: only traced runs of TCP have them (--trace, trace=True), and only "
+                "where they are longer than the sample period"
             )
         columns.append(WindowPanel(name, every, flow_groups(result.flows)))
     return windows(columns)
 
 
 def _cdf(every: Mapping[str, tuple[Scenario, Result]], metric: str, entity: str | None) -> "Figure":
-    from celltrain.plots.distribution import cdf, values_of
+    from celltrain.plots.distribution import Sample, cdf, values_of
 
     if arguments.text("metric", metric) == DELAY:
-        found = {name: (_delays(scenario, result, entity), "s") for name, (scenario, result) in every.items()}
+        found = {
+            name: Sample(_delays(scenario, result, entity), "s") for name, (scenario, result) in every.items()
+        }
         label = "time at the port"
     else:
-        found = {name: values_of(result, metric, entity) for name, (_, result) in every.items()}
+        found = {}
+        for name, (_, result) in every.items():
+            try:
+                found[name] = values_of(result, metric, entity)
+            except InputError as error:
+                raise InputError(f"{name}: {error}" if len(every) > 1 else str(error)) from None
         label = metric.replace("_", " ")
-    return cdf({name: values for name, (values, _) in found.items()}, label, next(iter(found.values()))[1])
+    return cdf(found, label)
 
 
 def _delays(scenario: Scenario, result: Result, port: str | None) -> "Values":

@@ -14,7 +14,9 @@ from celltrain.plots.style import (
     NAME,
     keyed,
     legend_columns,
+    legible,
     panels,
+    plain,
     styled,
     titled,
 )
@@ -71,7 +73,7 @@ def points(every: Sequence[PointPanel], columns: int = 4) -> "Figure":
     with styled():
         width = max(5.0, 3.1 * columns)
         names = list(dict.fromkeys(series.name for panel in every for series in panel.series))
-        beside = legend_columns(names, width)
+        beside = legend_columns(legible(names), width)
         lines = -(-len(names) // beside)
         longest = max(len(name) for panel in every for name in told(panel.categories, NAME))
         height = 2.6 + 0.04 * max(0, longest - 12)  # long names stand at a slant below the panel
@@ -85,8 +87,8 @@ def points(every: Sequence[PointPanel], columns: int = 4) -> "Figure":
         every_entry = (zip(*reversed(axis.get_legend_handles_labels()), strict=True) for axis in flat)
         entries = {label: handle for of_axis in every_entry for label, handle in of_axis}
         if len(entries) > 1:
-            shown = told([*entries], NAME)
-            figure.legend([*entries.values()], shown, loc="outside lower center", ncols=beside)
+            labels = told([*entries], NAME)
+            figure.legend([*entries.values()], labels, loc="outside lower center", ncols=beside)
     return figure
 
 
@@ -99,12 +101,12 @@ def bars(
     key: Mapping[str, str],
 ) -> "Figure":
     """A bar with its interval for each category; `key` has what the colours mean, by its name."""
-    names = told(categories, NAME)
+    names = legible(categories)
     longest = max(map(len, names))
     across = longest > 3  # then names are written from bottom to top
     with styled():
         width = max(5.0, (0.45 if len(names) <= MANY else 0.25) * len(names) + 1.5)
-        lines = -(-len(key) // legend_columns(key, width)) if key else 0
+        lines = -(-len(key) // legend_columns(legible([*key]), width)) if key else 0
         figure, ((axis,),) = panels(1, 1, width, 3.0 + (0.08 * longest if across else 0) + 0.2 * lines)
         positions = range(len(categories))
         errors = _reaches(heights, (0.0, math.inf))
@@ -134,8 +136,8 @@ def _share_scales(axes: "Sequence[Axes]", every: Sequence[PointPanel]) -> None:
 
 
 def _point_panel(axis: "Axes", panel: PointPanel) -> None:
-    plain = panel.form == "marks"
-    slots = list(accumulate(plain or not series.hollow for series in panel.series))
+    are_marks = panel.form == "marks"
+    slots = list(accumulate(are_marks or not series.hollow for series in panel.series))
     count = slots[-1]
     # What is published has no colour of its own, so that the others have the same one with it and without it.
     looks = list(accumulate(not series.hollow for series in panel.series))
@@ -143,7 +145,8 @@ def _point_panel(axis: "Axes", panel: PointPanel) -> None:
         index = max(look - 1, 0)
         shift = 0.0 if panel.form == "curves" else SPREAD * (slot - 1 - (count - 1) / 2) / max(count, 2)
         known = [(place + shift, found) for place, found in enumerate(series.points) if found is not None]
-        colour = "#333333" if series.hollow and plain else COLOURS[index % len(COLOURS)]
+        label = plain(series.name)
+        colour = "#333333" if series.hollow and are_marks else COLOURS[index % len(COLOURS)]
         places, means = [place for place, _ in known], [found.mean for _, found in known]
         errors = _reaches([found for _, found in known], panel.bounds)
         if panel.form == "bars" and not series.hollow:
@@ -152,7 +155,7 @@ def _point_panel(axis: "Axes", panel: PointPanel) -> None:
             hatch = HATCHES[index // len(COLOURS) % len(HATCHES)]
             if hatch:
                 style |= {"hatch": hatch, "edgecolor": "white"}
-            axis.bar(places, means, width, yerr=errors, label=series.name, **style)
+            axis.bar(places, means, width, yerr=errors, label=label, **style)
             continue
         joined = panel.form == "curves" and not series.hollow
         axis.errorbar(
@@ -165,9 +168,9 @@ def _point_panel(axis: "Axes", panel: PointPanel) -> None:
             markersize=4.5,
             capsize=2,
             linewidth=1,
-            label=series.name,
+            label=label,
         )
-    names = told(panel.categories, NAME)
+    names = legible(panel.categories)
     crowded = len(names) * max(map(len, names)) > MOST_LETTERS
     slant: dict[str, Any] = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
     axis.set_xticks(range(len(names)), names, **slant)

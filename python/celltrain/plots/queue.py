@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from celltrain.cells import Cells, PortFacts
-from celltrain.plots.style import COLOURS, panels, styled, titled
+from celltrain.plots.style import COLOURS, legible, panels, styled, titled
 from celltrain.text import scale
 from celltrain.traces import Trace, decimate
 
@@ -257,7 +257,7 @@ def _trains(axis: "Axes", cells: Cells, lanes: Sequence[str], factor: float) -> 
             color=DISCARDED,
         )
     axis.set_ylim(0, max(len(lanes), 1))
-    axis.set_yticks([place[name] + 0.45 for name in lanes], lanes, fontsize="small")
+    axis.set_yticks([place[name] + 0.45 for name in lanes], legible(lanes), fontsize="small")
     axis.tick_params(axis="y", length=0)
     axis.grid(visible=False, axis="y")
     axis.set_ylabel("arrivals" if len(lanes) > 2 else "")

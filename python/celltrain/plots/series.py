@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from celltrain.plots.style import NAME, colour_of, keyed, panels, styled, titled
-from celltrain.text import scale, told, with_unit
+from celltrain.plots.style import NAME, colour_of, keyed, legible, panels, styled, titled
+from celltrain.text import scale, with_unit
 from celltrain.traces import Trace, Windows, common_scale, decimate
 
 if TYPE_CHECKING:
@@ -46,19 +46,19 @@ def over_time(every: Sequence[SeriesPanel]) -> "Figure":
         for (axis,), panel in zip(axes, every, strict=True):
             names = [trace.group or trace.entity for trace in panel.traces]
             colours = colour_of(names)
-            shown = dict(zip(colours, told([*colours], NAME), strict=True))
+            labels = dict(zip(colours, legible([*colours]), strict=True))
             seen: set[str] = set()
             for trace, name in zip(panel.traces, names, strict=True):
                 drawn = decimate(trace, POINTS)
                 # A group has one entry in the legend.
-                label = "_nolegend_" if name in seen else shown[name]
+                label = "_nolegend_" if name in seen else labels[name]
                 seen.add(name)
                 axis.plot(drawn.t / factor, drawn.value, color=colours[name], linewidth=0.8, label=label)
             titled(axis, panel.title)
             axis.set_ylabel(with_unit(panel.label, panel.traces[0].unit))
             axis.margins(x=0)
             if len(seen) > 1:
-                beside = 4 if max(map(len, shown.values())) <= NAME // 2 else 3
+                beside = 4 if max(map(len, labels.values())) <= NAME // 2 else 3
                 axis.legend(loc="upper left", ncols=beside, fontsize="x-small")
         axes[-1][0].set_xlabel(with_unit("time", unit))
     return figure
@@ -129,7 +129,7 @@ def _strips(axis: "Axes", column: WindowPanel, colours: Mapping[str, str], top: 
         heights = base + 0.92 * drawn.value / top
         axis.fill_between(drawn.t / factor, base, heights, color=colours[group], alpha=0.35, linewidth=0)
         axis.plot(drawn.t / factor, heights, color=colours[group], linewidth=0.6)
-    axis.set_yticks(list(bases), told([trace.entity for trace in shown], NAME), va="bottom", fontsize="small")
+    axis.set_yticks(list(bases), legible([trace.entity for trace in shown]), va="bottom", fontsize="small")
     axis.tick_params(axis="both", length=0)
     axis.tick_params(axis="x", labelbottom=False)
     axis.set_ylim(0, len(shown))

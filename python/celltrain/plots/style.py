@@ -7,7 +7,7 @@ from importlib.metadata import version
 from math import isfinite
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from celltrain.folder import Folder
 from celltrain.revision import source_digest
@@ -29,9 +29,14 @@ __all__ = [
     "evenly_wrapped",
     "keeps_pictures",
     "keyed",
+    "lay_out",
     "legend_columns",
+    "legible",
+    "logarithmic",
     "noted",
     "of_gaps",
+    "panels",
+    "plain",
     "save",
     "save_as",
     "styled",
@@ -60,6 +65,9 @@ GROWTH = 1.12
 
 MOST_BESIDE = 6
 """Entries of a legend side by side."""
+
+PLACES = 6
+"""Decimals of the position of an axis, of which the whole picture is 1: a thousandth of a pixel."""
 
 FORMATS = ("png", "svg", "pdf")
 
@@ -123,9 +131,7 @@ def save(figure: "Figure", folder: Folder, name: str) -> None:
 def save_as(figure: "Figure", name: str, write: Callable[[str, Callable[[Path], None]], object]) -> None:
     """Gives `write` the names of the files of a figure, each with what draws it."""
     with styled():
-        figure.set_dpi(_STYLE["savefig.dpi"])  # text is not equally wide at every resolution
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")  # laid out once, not once a format
+        lay_out(figure)
         for extension in FORMATS:
             write(f"{name}.{extension}", lambda path: _draw(figure, path))
 
@@ -133,7 +139,22 @@ def save_as(figure: "Figure", name: str, write: Callable[[str, Callable[[Path], 
 def write(figure: "Figure", path: Path) -> None:
     """Writes a figure to one file, whole or not at all; its name's end says the format."""
     with styled():
+        lay_out(figure)
         write_whole(path, lambda temporary: _draw(figure, temporary))
+
+
+def lay_out(figure: "Figure", dpi: float = _STYLE["savefig.dpi"]) -> None:
+    """Places what a figure shows, once and for every format.
+
+    Axes are placed on a grid: the solver of matplotlib's layout gives one panel or another a position that
+    differs in its last bits from run to run.
+    """
+    figure.set_dpi(dpi)  # text is not equally wide at every resolution
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axis in figure.axes:
+        left, bottom, width, height = (round(bound, PLACES) for bound in axis.get_position().bounds)
+        axis.set_position((left, bottom, width, height))
 
 
 def _draw(figure: "Figure", path: Path) -> None:
@@ -151,7 +172,43 @@ def titled(axis: "Axes", title: str, **look: Any) -> None:
     figure = axis.get_figure(root=True)
     assert figure is not None
     width = GROWTH * axis.get_position().width * figure.get_figwidth()
-    axis.set_title("\n".join(evenly_wrapped(title, max(20, int(width * LETTERS)))), **look)
+    fits = _inches(title) <= width
+    lines = [title] if fits else evenly_wrapped(title, max(20, int(width * LETTERS)))
+    axis.set_title(plain("\n".join(lines)), **look)
+
+
+def _inches(words: str) -> float:
+    """How wide words are in the size of titles."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    points, *_ = text_to_path.get_text_width_height_descent(
+        words, FontProperties(size=_STYLE["axes.titlesize"]), ismath=False
+    )
+    return float(points) / 72
+
+
+def logarithmic(axis: "Axes", which: Literal["x", "y"]) -> None:
+    """Makes an axis logarithmic, its labels plain numbers: "6", not "6 × 10^0"."""
+    from celltrain.plots.ticks import PlainLog
+
+    axis.set(**{f"{which}scale": "log"})
+    one = axis.xaxis if which == "x" else axis.yaxis
+    one.set_major_formatter(PlainLog())
+    one.set_minor_formatter(PlainLog(minor_thresholds=(1, 0.4)))
+
+
+def plain(words: str) -> str:
+    """Words that matplotlib writes as they are.
+
+    Between two dollar signs it would read a formula, and a legend leaves out what begins with an underscore.
+    """
+    return f"{' ' if words.startswith('_') else ''}{words}".replace("$", r"\$")
+
+
+def legible(names: Sequence[str]) -> list[str]:
+    """Names beside a picture or in its legend, with at most `NAME` letters each."""
+    return list(map(plain, told(names, NAME)))
 
 
 def evenly_wrapped(words: str, most: int) -> list[str]:
@@ -162,9 +219,9 @@ def evenly_wrapped(words: str, most: int) -> list[str]:
     return next((even for width in widths if len(even := wrap(words, width)) <= len(lines)), lines)
 
 
-def legend_columns(names: Iterable[str], width: float) -> int:
+def legend_columns(entries: Iterable[str], width: float) -> int:
     """How many entries of a legend fit side by side into so many inches."""
-    lengths = [min(len(name), NAME) for name in names]
+    lengths = list(map(len, entries))
     return max(1, min(len(lengths), MOST_BESIDE, int(width * LETTERS / (max(lengths, default=0) + 7))))
 
 
@@ -174,15 +231,22 @@ def keyed(figure: "Figure", colours: Mapping[str, str]) -> None:
 
     if not 1 < len(colours) <= len(COLOURS):
         return
-    entries = [Patch(color=colour) for colour in colours.values()]
-    columns = legend_columns(colours, figure.get_figwidth())
-    figure.legend(entries, told(list(colours), NAME), loc="outside lower center", ncols=columns)
+    patches, names = [Patch(color=colour) for colour in colours.values()], legible([*colours])
+    columns = legend_columns(names, figure.get_figwidth())
+    figure.legend(patches, names, loc="outside lower center", ncols=columns)
 
 
 def noted(figure: "Figure", *notes: str) -> None:
-    """Writes below a figure what it does not show, a line for each note that is not empty."""
-    text = "\n".join(filter(None, notes))
-    if text:
+    """Writes below a figure what it does not show, a line for each note that is not empty.
+
+    Call it after the legend of the figure is made: the notes stand in its title, as the layout of matplotlib
+    would write both at one place.
+    """
+    text = plain("\n".join(filter(None, notes)))
+    if text and figure.legends:
+        title = figure.legends[0].get_title().get_text()
+        figure.legends[0].set_title("\n".join(filter(None, (title, text))))
+    elif text:
         figure.supxlabel(text, fontsize="small")
 
 

@@ -13,9 +13,12 @@ from celltrain.plots.style import (
     NAME,
     keeps_pictures,
     legend_columns,
+    legible,
+    logarithmic,
     noted,
     of_gaps,
     panels,
+    plain,
     save,
     styled,
     titled,
@@ -67,7 +70,7 @@ def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
             if scale is None:
                 _steps(axis, view.along.labels, "x")
             elif _is_geometric(scale[0]):
-                axis.set_xscale("log")
+                logarithmic(axis, "x")
             titled(axis, facet.title)
             axis.set_xlabel(view.along.name if scale is None else text.with_unit(view.along.name, scale[1]))
             axis.set_ylabel(label)
@@ -157,7 +160,7 @@ def _style(index: int, name: str, lines: int = 0) -> dict[str, Any]:
     many = lines > len(COLOURS)  # more lines than colours are not told apart
     colour = COLOURS[0 if many else index % len(COLOURS)]
     marker = MARKERS[0 if many else index % len(MARKERS)]
-    label = "" if many else name
+    label = "" if many else plain(name)
     return {"color": colour, "marker": marker, "markersize": 4, "capsize": 2, "linewidth": 1, "label": label}
 
 
@@ -173,7 +176,7 @@ def _steps(axis: "Axes", labels: Sequence[str], which: str) -> None:
     """Labels of steps along an axis, thinned out where they are many."""
     every = -(-len(labels) // MOST_TICKS)
     places = range(0, len(labels), every)
-    shown = text.told([labels[place] for place in places], NAME)
+    shown = legible([labels[place] for place in places])
     if which == "y":
         axis.set_yticks(list(places), shown)
         return

@@ -94,10 +94,11 @@ def _chart(page: Page, found: Comparison, measure: Measure) -> None:
         full=(leader.best, *leader.tied),
     )
     better = "more" if measure.more_is_better else "less"
+    where = f" Bottleneck: {found.bottleneck}." if measure.name == "delay_mean" else ""
     page.chart(
         chart,
         f"{text.capital(measure.title)}, the best variant first; {better} is better. Full marks: the best "
-        f"variant, and those that these replications cannot tell from it.{parts.marks(estimates)}",
+        f"variant, and those that these replications cannot tell from it.{where}{parts.marks(estimates)}",
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from celltrain import arguments
 from celltrain.errors import InputError
 
 __all__ = ["Axis", "Quantities", "Value", "grid_axes", "quantities", "shown", "zip_axis"]
@@ -135,6 +136,7 @@ def _named_values(what: str, table: object, *, distinct: bool = True) -> dict[st
 
 
 def _values(key: str, given: object) -> tuple[Value, ...]:
+    given = arguments.own(given)
     if isinstance(given, str):
         return tuple(_range(key, given))
     if isinstance(given, Sequence):
@@ -145,6 +147,7 @@ def _values(key: str, given: object) -> tuple[Value, ...]:
 
 
 def _value(key: str, item: Any) -> Value:
+    item = arguments.own(item)
     if isinstance(item, str | int | float):  # a bool is an int
         return item
     if isinstance(item, list | tuple):

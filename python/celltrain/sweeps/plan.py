@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from celltrain import _core
-from celltrain.embedded import parsed
+from celltrain.embedded import parsed, without_sweep
 from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import MAX_RUNS, Task, replicate
-from celltrain.scenario import Scenario, load, load_with_sweep, read_text, toml_value
+from celltrain.scenario import Scenario, load, read_text, toml_value
 from celltrain.scenario import shown as shown_path
 from celltrain.sweeps.axes import Axis, Quantities, Value, grid_axes, quantities, shown, zip_axis
 from celltrain.verdicts import LEAST
@@ -226,7 +226,8 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
     """
     place = Path(path)
     try:
-        content = parsed(read_text(place))
+        text = read_text(place)
+        content = parsed(text)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{shown_path(place)}: cannot read the plan: {reason}") from error
@@ -237,9 +238,9 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
             )
         _known_keys("[sweep]", content["sweep"], _SWEEP_KEYS)
         if any(key in content for key in _SCENARIO_KEYS):
-            scenario, sweep = load_with_sweep(place)
+            rest, sweep = without_sweep(text)
             assert sweep is not None
-            return make_plan(scenario, **sweep)
+            return make_plan(Scenario.from_toml(rest, shown_path(place)), **sweep)
         _known_keys("a plan", content, _TOP_KEYS)
         scenario_file = content.get("scenario")
         if not isinstance(scenario_file, str):

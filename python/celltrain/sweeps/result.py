@@ -190,9 +190,10 @@ class Sweep:
         yield sample
 
     def table(self, metric: str) -> "pl.DataFrame":
-        """One row per point: the parameters, those with units also as numbers, then `mean, sd, ci95, n`.
+        """One row per point: the parameters, those with units also as numbers, then a mean and its counts.
 
-        `ci95` is half of the 95 % Student interval of the mean.
+        The columns are `mean, sd, ci95, n, undefined`. `ci95` is half of the 95 % Student interval of the
+        mean. A mean is undefined where any of the n values is.
 
         Raises:
             InputError: nothing measured the metric.
@@ -204,7 +205,7 @@ class Sweep:
 
         Both have the same value of every other parameter, and replications are paired, since they share their
         random numbers. One row per point except those of the first value: the parameters, then `mean, sd,
-        ci95, n` of the difference over the replications that both points have.
+        ci95, n, undefined` of the difference over the replications that both points have.
 
         Raises:
             InputError: there is no such metric or parameter.
@@ -246,9 +247,7 @@ class Sweep:
                         "settings": values,
                         "metric": metric,
                         "unit": unit,
-                        "mean": found.mean,
-                        "ci95": found.half_width,
-                        "n": found.n,
+                        **found.row(),
                     }
                 )
         rows.sort(key=lambda row: row["point"])
@@ -283,9 +282,8 @@ class Sweep:
 def _columns(found: Sequence[statistics.Estimate]) -> "pl.DataFrame":
     import polars as pl
 
-    rows = [(one.mean, one.sd, one.half_width, one.n) for one in found]
-    schema = {"mean": pl.Float64, "sd": pl.Float64, "ci95": pl.Float64, "n": pl.Int64}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    floats = {"mean": pl.Float64, "sd": pl.Float64, "ci95": pl.Float64}
+    return pl.DataFrame([one.row() for one in found], floats | {"n": pl.Int64, "undefined": pl.Int64})
 
 
 def _others(row: dict[str, Any], parameter: str) -> tuple[Any, ...]:

@@ -1,0 +1,73 @@
+"""Means over runs in some of which a measure has no value: every output says in how many."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import celltrain as ct
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+LATE = {"duration": "100 ms", "warm-up": "50 ms", "traffic.start": "20 ms .. 200 ms", "replications": 6}
+"""Sources of which some begin after the end: their efficiency is 0 / 0 where both do."""
+
+
+@pytest.fixture(scope="module")
+def late(scenario: ct.Scenario) -> ct.Scenario:
+    return scenario.with_(LATE)
+
+
+@pytest.fixture(scope="module")
+def result(late: ct.Scenario) -> ct.Result:
+    return ct.run(late)
+
+
+@pytest.fixture(scope="module")
+def missing(result: ct.Result) -> int:
+    """Runs without an efficiency."""
+    count = sum(value != value for value in result.sample("efficiency"))
+    assert 0 < count < 6
+    return count
+
+
+def counts(rows: list[dict[str, Any]], **chosen: str) -> list[tuple[object, ...]]:
+    return [
+        (row["mean"], row["ci95"], row["n"], row["undefined"])
+        for row in rows
+        if chosen.items() <= row.items() and row["metric"] == "efficiency"
+    ]
+
+
+def test_a_run_counts_them(
+    cli: "Cli", tmp_path: Path, late: ct.Scenario, result: ct.Result, missing: int
+) -> None:
+    (row,) = result.estimates().filter(metric="efficiency").to_dicts()
+    assert (row["n"], row["undefined"]) == (6, missing)
+    assert result.estimates().filter(metric="goodput")["undefined"].to_list() == [0]
+    (tmp_path / "late.toml").write_text(late.to_toml(), encoding="utf-8")
+    printed = json.loads(cli("run", tmp_path / "late.toml", "--json").out)
+    assert counts(printed["metrics"]) == [(None, None, 6, missing)]
+
+
+def test_a_comparison_counts_them_of_variants_and_of_differences(late: ct.Scenario, missing: int) -> None:
+    found = ct.compare(late, {"early": {"traffic.start": "0 s"}, "late": {}})
+    rows = found.to_json()["rows"]
+    (early,), (late_,) = (counts(rows, variant=name) for name in ("early", "late"))
+    assert (early[2:], late_[2:]) == ((6, 0), (6, missing))
+    differences = {
+        row["variant"]: row["difference_undefined"] for row in rows if row["metric"] == "efficiency"
+    }
+    assert differences["early"] == 0
+    assert differences["late"] == missing
+
+
+def test_a_sweep_counts_them(late: ct.Scenario, missing: int) -> None:
+    sweep = ct.sweep(late, grid={"traffic.start": ["0 s", "20 ms .. 200 ms"]})
+    table = sweep.table("efficiency")
+    assert table.columns[-5:] == ["mean", "sd", "ci95", "n", "undefined"]
+    assert table["undefined"].to_list() == [0, missing]
+    assert sweep.difference("efficiency", "traffic.start")["undefined"].to_list() == [missing]
+    assert [row[2:] for row in counts(sweep.to_json()["rows"])] == [(6, 0), (6, missing)]
