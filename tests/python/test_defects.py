@@ -186,6 +186,22 @@ def test_a_scenario_that_panics_when_it_is_read(
     )
 
 
+def test_what_python_did_not_expect_is_a_defect_too(
+    monkeypatch: pytest.MonkeyPatch, cli: Cli, scenario_file: Path
+) -> None:
+    """An exit status of 1 would say that a claim is contradicted. The traceback goes with the report."""
+
+    def broken(*_: object) -> None:
+        raise KeyError("goodputt")
+
+    monkeypatch.setattr("celltrain.scenario.load_with_sweep", broken)
+    answer = cli("check", scenario_file)
+    assert (answer.code, answer.out) == (3, "")
+    lines = answer.err.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[-1] == "error: KeyError: 'goodputt': this is a bug in celltrain, please report it"
+
+
 @pytest.mark.slow
 def test_an_interrupt_while_results_are_written(
     monkeypatch: pytest.MonkeyPatch, cli: Cli, scenario_file: Path, tmp_path: Path

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import traceback
 import warnings
 from functools import cache
 from importlib import import_module
@@ -169,21 +170,27 @@ def run() -> int:
         return 3
     except (Error, OSError) as error:
         terminal.error(str(error))
-    except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
-            raise
+    except Exception as error:
+        return _on_unexpected(error)
+    return 2
+
+
+def _on_unexpected(error: Exception) -> int:
+    """Reports what no command expects; returns the exit status."""
+    from celltrain._core import Panic
+
+    if isinstance(error, ModuleNotFoundError) and error.name == "matplotlib":
         from celltrain.cli.options import NO_PICTURES
 
         terminal.error(NO_PICTURES)
-    except Exception as error:
-        from celltrain._core import Panic
-
-        if not isinstance(error, Panic):
-            raise
+        return 2
+    if isinstance(error, Panic):
         message, place = error.args
         terminal.error(defect(f"{message} ({place})"))
-        return 3
-    return 2
+    else:
+        traceback.print_exception(error)
+        terminal.error(defect(f"{type(error).__name__}: {error}"))
+    return 3
 
 
 def _answer() -> int:
