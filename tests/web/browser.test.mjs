@@ -64,7 +64,7 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     assert.deepEqual(page.requests.filter((url) => !/^(blob|data):/.test(url)), [pageUrl]);
     assert.equal(await page.textContent("#story h2"), "One lost cell wastes a train");
     assert.equal(await page.locator("#story button.primary").count(), 1);
-    assert.equal(await page.evaluate("lab.playing"), false);
+    assert.equal(await page.evaluate("lab.playback.playing"), false);
     const first = await page.evaluate("lab.run.discards[0].at");
     assert.ok((await now(page)) < first && first < 167e9);
     await page.click("#story button.primary");
@@ -128,17 +128,17 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
 
   test("a change that is under way does not reach the scenario that is chosen next, and none of two keys is lost", async () => {
     const page = await open("#scenario=fifteen-connections");
-    await page.evaluate("lab.seek(900e9), lab.changeKey('seed', '7'), lab.changeKey('switch.buffer', '300 cells'), void 0");
+    await page.evaluate("lab.playback.seek(900e9), lab.changes.set('seed', '7'), lab.changes.set('switch.buffer', '300 cells'), void 0");
     await until(page, "lab.set.length === 2");
     await until(page, "lab.run.now === 900e9");
-    await page.evaluate("lab.changeKey('seed', '9'), lab.seek(400e9), void 0");
+    await page.evaluate("lab.changes.set('seed', '9'), lab.playback.seek(400e9), void 0");
     await until(page, "lab.run.description.seed === '9' && lab.run.now === 400e9");
-    await page.evaluate("lab.changeKey('seed', '8'), lab.openScenario({ ...lab.scenario, id: 'two-sources', toml: lab.scenario.toml.replace('fifteen', 'some') }), void 0");
+    await page.evaluate("lab.changes.set('seed', '8'), lab.openScenario({ ...lab.scenario, id: 'two-sources', toml: lab.scenario.toml.replace('fifteen', 'some') }), void 0");
     await until(page, "lab.scenario.id === 'two-sources'");
     await page.waitForTimeout(1000);
     assert.deepEqual(await page.evaluate("lab.set"), []);
     // A run that ended in the middle of a jump does not hold up the next one.
-    await page.evaluate("lab.seek(30e9)");
+    await page.evaluate("lab.playback.seek(30e9)");
     assert.equal(await now(page), 30e9);
     assert.deepEqual(page.errors, []);
     await page.context().close();
@@ -199,7 +199,7 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await idle(page);
     assert.equal(await page.textContent("#play"), "Play");
     const paused = await now(page);
-    await page.evaluate("lab.seek(150e9)");
+    await page.evaluate("lab.playback.seek(150e9)");
     await page.click("#step-cell");
     await until(page, "lab.run.now === 150106000000");
     await page.keyboard.press("f");
@@ -209,10 +209,10 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await until(page, "lab.run.now === lab.run.discards[0].at + 1");
     assert.ok(paused < 150e9);
     // The page shows the keys as capitals.
-    await page.evaluate("lab.seek(150e9)");
+    await page.evaluate("lab.playback.seek(150e9)");
     await page.keyboard.press("Shift+F");
     await until(page, "lab.run.now > 150e9");
-    await page.evaluate("lab.seek(150e9)");
+    await page.evaluate("lab.playback.seek(150e9)");
     await page.keyboard.press("Shift+D");
     await until(page, "lab.run.now === lab.run.discards[0].at + 1");
     await page.click("#restart");
@@ -225,7 +225,7 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     const page = await open("#scenario=lost-cell");
     await page.selectOption("#policy", "epd");
     await until(page, "lab.run.description.links[lab.port].policy === 'epd'");
-    await page.evaluate("lab.seek(140e9)");
+    await page.evaluate("lab.playback.seek(140e9)");
     const before = await fingerprint(page);
     const box = await page.locator(".closeup").boundingBox();
     const height = (units) => box.y + box.height - 30 - (units / 40) * (box.height - 30 - 58);
@@ -263,7 +263,7 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.keyboard.press("ArrowRight");
     await until(page, "lab.run.now > 167e9");
     await page.keyboard.press("Space");
-    assert.equal(await page.evaluate("lab.playing"), true);
+    assert.equal(await page.evaluate("lab.playback.playing"), true);
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });
@@ -305,8 +305,8 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.fill("#setting", "switch.discard.policy = espd");
     await page.keyboard.press("Enter");
     await until(page, "lab.run.description.links[lab.port].policy === 'espd'");
-    await page.evaluate("lab.seek(1234567890123)");
-    const link = await page.evaluate("lab.link()");
+    await page.evaluate("lab.playback.seek(1234567890123)");
+    const link = await page.evaluate("lab.address.link()");
     const other = await open(new URL(link).hash);
     assert.equal(await now(other), 1234567890123);
     assert.deepEqual(await other.evaluate("lab.set"), [["switch.discard.policy", "espd"]]);
@@ -319,7 +319,7 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
 
   test("a file that is dropped runs; a broken one is refused, and the old run goes on", async () => {
     const page = await open("#scenario=lost-cell");
-    await page.evaluate("lab.seek(50e9)");
+    await page.evaluate("lab.playback.seek(50e9)");
     await drop(page, "broken.toml", resolved("two-sources").replace(/^buffer = .*$/m, 'buffer = "many cells"'));
     await page.waitForSelector("#toast:not([hidden])");
     assert.match(await page.textContent("#toast"), /^broken\.toml:\d+: switch\.buffer: expected a buffer size/);
@@ -404,7 +404,7 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
 
   test("a worker that is lost is replaced, and the run goes on where it was", async () => {
     const page = await open("#scenario=lost-cell");
-    await page.evaluate("lab.seek(120e9)");
+    await page.evaluate("lab.playback.seek(120e9)");
     await page.evaluate("lab.run.kill()");
     await page.click("#play");
     await until(page, "lab.run.now > 120e9");
@@ -416,14 +416,14 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
 
   test("what is asked of a worker that is lost is done by the next one", async () => {
     const page = await open("#scenario=lost-cell");
-    await page.evaluate("lab.seek(150e9)");
+    await page.evaluate("lab.playback.seek(150e9)");
     await page.evaluate("lab.run.kill()");
     await page.click("#step-cell");
     await until(page, "lab.run.now === 150106000000");
     await page.evaluate("lab.run.kill()");
     assert.match(await page.evaluate("lab.run.scenario()"), /^name = "one lost cell"$/m);
     await page.evaluate("lab.run.kill()");
-    await page.evaluate("lab.seek(20e9)");
+    await page.evaluate("lab.playback.seek(20e9)");
     assert.equal(await now(page), 20e9);
     assert.deepEqual(page.errors, []);
     await page.context().close();
@@ -431,7 +431,7 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
 
   test("a worker that is lost while it runs ahead is replaced, and the strip is whole", async () => {
     const page = await open("#scenario=fifteen-connections");
-    await page.evaluate("lab.changeKey('seed', '2')");
+    await page.evaluate("lab.changes.set('seed', '2')");
     await until(page, "lab.run.scanned > 0");
     assert.equal(await page.evaluate("lab.run.kill('ahead'), lab.run.outcome"), undefined);
     await finished(page);
@@ -460,7 +460,7 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.click("#pin");
     await page.selectOption("#policy", "ppd");
     await until(page, "lab.run.description.links[lab.port].policy === 'ppd' && lab.beside");
-    await page.evaluate("lab.seek(165e9)");
+    await page.evaluate("lab.playback.seek(165e9)");
     assert.equal(await page.locator(".view").count(), 2);
     assert.equal(await page.evaluate("lab.beside.now"), 165e9);
     await until(page, "document.querySelector('#measures').textContent.includes('The runs part at 158')");
@@ -483,7 +483,7 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     const page = await open("#scenario=lost-cell");
     await page.selectOption("#policy", "epd");
     await until(page, "lab.run.description.links[lab.port].policy === 'epd'");
-    await page.evaluate("lab.changeKey('switch.discard.epd.threshold', '80 %')");
+    await page.evaluate("lab.changes.set('switch.discard.epd.threshold', '80 %')");
     await until(page, "lab.run.description.links[lab.port].levels[0].units === 32");
     const epd = await fingerprint(page);
     await page.selectOption("#policy", "script");
@@ -501,7 +501,7 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     assert.equal(await page.textContent("#rule-error"), "");
     assert.ok(await page.isHidden("#toast"), "it is said once, beside the rule");
     assert.notEqual(await fingerprint(page), epd);
-    const link = await page.evaluate("lab.link()");
+    const link = await page.evaluate("lab.address.link()");
     const other = await open(new URL(link).hash);
     assert.equal(await fingerprint(other), await fingerprint(page));
     assert.deepEqual(page.errors, []);
@@ -555,7 +555,7 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     const page = await open();
     await drop(page, "many.toml", resolved("two-sources").replace("sources = 2", "sources = 200").replace('duration = "5 s"', 'duration = "1200 ms"'));
     await until(page, "lab.run.description.flows.length === 200");
-    await page.evaluate("lab.seek(300e9)");
+    await page.evaluate("lab.playback.seek(300e9)");
     await page.click("#play");
     await until(page, "lab.run.now > 300e9");
     assert.deepEqual(page.errors, []);

@@ -9,15 +9,15 @@ import { gzipSync } from "node:zlib";
 import { scenarios, stories } from "../../web/build.mjs";
 import { engineBytes, load, page, root } from "./support.mjs";
 
-const { Engine } = await load("engine");
-const { decode, encode } = await load("share");
-const { commandOf } = await load("command");
-const { bytes, change, metric, metrics, moment, rate, readTime, significant, span } = await load("format");
-const { unknown } = await load("names");
-const { fitted, placeLabels, shortened } = await load("labels");
-const { layOut } = await load("layout");
+const { Engine } = await load("run/engine");
+const { decode, encode } = await load("text/share");
+const { commandOf } = await load("text/command");
+const { bytes, change, metric, metrics, moment, rate, readTime, significant, span } = await load("text/format");
+const { unknown } = await load("text/names");
+const { fitted, placeLabels, shortened } = await load("stage/labels");
+const { layOut } = await load("stage/layout");
 const { colourOf } = await load("theme");
-const { Flow, View } = await load("view");
+const { Flow, View } = await load("run/view");
 const module = new WebAssembly.Module(engineBytes());
 
 test("a link gives back the state that it was made of", async () => {

@@ -1,11 +1,11 @@
 /** One run on the stage: the network, one of its ports close up, and the sparks between them. */
 
 import { type Drag, CloseUp } from "./closeup.ts";
-import { h } from "./dom.ts";
+import { h } from "../dom.ts";
 import { Overview } from "./overview.ts";
-import type { Run } from "./run.ts";
+import type { Run } from "../run/run.ts";
 import { Densities, type Scene, Sparks } from "./scene.ts";
-import type { LevelInfo } from "./types.ts";
+import type { LevelInfo } from "../run/types.ts";
 
 export interface PaneEvents {
   redraw(): void;

@@ -3,9 +3,9 @@
 import { FONT, SMALL, Surface, drawCells } from "./canvas.ts";
 import { fitted } from "./labels.ts";
 import { Densities, type Scene, type Spark, Sparks, flowOf, heldUnit, isBack, slotOf, styleOf, styleOfRow } from "./scene.ts";
-import { colourOf, mix } from "./theme.ts";
-import { type LevelInfo, Place } from "./types.ts";
-import { Port, Row } from "./view.ts";
+import { colourOf, mix } from "../theme.ts";
+import { type LevelInfo, Place } from "../run/types.ts";
+import { Port, Row } from "../run/view.ts";
 
 /** Where things are on the canvas. */
 interface Frame {

@@ -1,6 +1,6 @@
 /** Where nodes stand: switches in the direction of the data, hosts beside the switch that they hang on; or by level, as in a fat tree. */
 
-import type { Description } from "./types.ts";
+import type { Description } from "../run/types.ts";
 
 export interface Point {
   x: number;

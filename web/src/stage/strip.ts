@@ -1,12 +1,12 @@
 /** The strip: queues, windows, throughput, delays and completion times of the whole run over time, with the moment that the stage shows. */
 
 import { SMALL, Surface } from "./canvas.ts";
-import { h } from "./dom.ts";
-import { bytes, count, rate, span, tick } from "./format.ts";
-import type { Run } from "./run.ts";
+import { h } from "../dom.ts";
+import { bytes, count, rate, span, tick } from "../text/format.ts";
+import type { Run } from "../run/run.ts";
 import { type Scene, heldUnit } from "./scene.ts";
-import { colourOf, type Theme } from "./theme.ts";
-import { MS, S } from "./types.ts";
+import { colourOf, type Theme } from "../theme.ts";
+import { MS, S } from "../run/types.ts";
 
 /** A curve: values at the samples' times. */
 interface Curve {

@@ -1,8 +1,10 @@
 /** Guided tours: data files that turn the same knobs as everybody else. */
 
-import type { App } from "./app.ts";
-import { byId, h } from "./dom.ts";
-import { type Story, library } from "./library.ts";
+import type { App } from "../app/app.ts";
+import { say } from "../app/toast.ts";
+import { byId, h } from "../dom.ts";
+import { type Story, library } from "../library.ts";
+import { readTime } from "../text/format.ts";
 
 export class StoryGuide {
   story: Story | undefined;
@@ -19,6 +21,12 @@ export class StoryGuide {
     await this.enter(0);
   }
 
+  /** Somebody closes the story, and stays where it led. */
+  quit(): void {
+    this.leave();
+    this.app.address.follow();
+  }
+
   leave(): void {
     this.story = undefined;
     byId<HTMLSelectElement>("stories").value = "";
@@ -33,13 +41,13 @@ export class StoryGuide {
     if (!story || !scenario || !step) return false;
     [this.place, this.played] = [place, false];
     byId<HTMLSelectElement>("stories").value = story.id;
-    if (!(await app.load(scenario, step.set ?? [], step.at ? app.timeOf(step.at) : 0, step.beside))) return false;
-    if (step.port !== undefined) app.port = app.linkNamed(step.port);
-    app.focus = step.focus ? app.run.description.flows.findIndex((flow) => flow.name === step.focus) : -1;
-    const { duration } = app.run.description;
-    if (step.zoom) app.strip.show(app.timeOf(step.zoom[0]), app.timeOf(step.zoom[1]), duration);
-    else app.strip.show(0, duration, duration);
-    if (step.play) app.setSpeed(app.timeOf(step.play.speed));
+    if (!(await app.load(scenario, step.set ?? [], step.at ? readTime(step.at) : 0, step.beside))) return false;
+    const { links, flows, duration } = app.run.description;
+    if (step.port !== undefined) app.port = links.findIndex((link) => link.name === step.port);
+    app.focus = step.focus ? flows.findIndex((flow) => flow.name === step.focus) : -1;
+    const [from, to] = step.zoom?.map(readTime) ?? [0, duration];
+    app.stage.strip.show(from, to, duration);
+    if (step.play) app.playback.setSpeed(readTime(step.play.speed));
     app.refresh();
     this.render();
     return true;
@@ -48,8 +56,9 @@ export class StoryGuide {
   private play(): void {
     const step = this.story?.steps[this.place];
     if (!step?.play) return;
-    this.app.setSpeed(this.app.timeOf(step.play.speed));
-    this.app.play(this.app.timeOf(step.play.to), () => {
+    const { playback } = this.app;
+    playback.setSpeed(readTime(step.play.speed));
+    playback.play(readTime(step.play.to), () => {
       this.played = true;
       this.render();
     });
@@ -67,7 +76,7 @@ export class StoryGuide {
     const playFirst = step.play && !this.played;
     // Who pressed the last button with the keyboard finds the next one under the same key.
     const focused = this.root.contains(document.activeElement);
-    const go = (place: number) => () => this.enter(place).catch((error: Error) => this.app.say(error.message));
+    const go = (place: number) => () => this.enter(place).catch((error: Error) => say(error.message));
     const again = () => void go(this.place)().then((entered) => entered && this.play());
     this.root.replaceChildren(
       h("p", { class: "kicker" }, `Story, ${this.place + 1} of ${story.steps.length}`),
@@ -76,7 +85,7 @@ export class StoryGuide {
       h("div", { class: "buttons" },
         step.play && h("button", { class: playFirst ? "primary" : "", click: () => (this.played ? again() : this.play()) }, this.played ? "Again" : step.play.label),
         !last && h("button", { class: playFirst ? "" : "primary", click: go(this.place + 1) }, "Next"),
-        last && h("button", { class: playFirst ? "" : "primary", click: () => this.app.leaveStory() }, "Try it yourself"),
+        last && h("button", { class: playFirst ? "" : "primary", click: () => this.quit() }, "Try it yourself"),
         this.place > 0 && h("button", { class: "quiet", click: go(this.place - 1) }, "Back"),
         this.dots(story.steps.length),
       ),

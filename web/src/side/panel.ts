@@ -1,13 +1,13 @@
 /** Beside the stage: the port's settings, the flows, the measures. */
 
-import type { App } from "./app.ts";
-import { COPY, commandOf } from "./command.ts";
-import { h } from "./dom.ts";
-import { bytes, change, count, metric, metrics, span } from "./format.ts";
-import type { Run } from "./run.ts";
+import type { App } from "../app/app.ts";
+import { COPY, commandOf } from "../text/command.ts";
+import { h } from "../dom.ts";
+import { bytes, change, count, metric, metrics, span } from "../text/format.ts";
+import type { Run } from "../run/run.ts";
 import { RuleEditor } from "./rule.ts";
-import { colourOf } from "./theme.ts";
-import { Flow } from "./view.ts";
+import { colourOf } from "../theme.ts";
+import { Flow } from "../run/view.ts";
 
 /** The measures that are shown first. */
 const SHOWN = 12;
@@ -53,7 +53,7 @@ export class Panel {
   async change(field: string, key: string, value: string): Promise<void> {
     const { scenario } = this.app;
     const draft = this.drafts.get(field);
-    const refusal = await this.app.changeKey(key, value);
+    const refusal = await this.app.changes.set(key, value);
     if (scenario !== this.app.scenario) return;
     if (refusal === undefined) {
       if (this.drafts.get(field) === draft) this.drafts.delete(field);
@@ -159,7 +159,7 @@ export class Panel {
       chips.length > 0 && h("div", { class: "chips" }, ...chips),
       this.refusal("chips"),
       h("p", { class: "note" }, "A change runs the scenario again from the start, with the same seed, and shows the same moment. The previous run stays on the strip, dashed."),
-      h("div", { class: "chips" }, h("button", { id: "pin", "aria-pressed": String(pinned), click: () => void app.pin(pinned ? undefined : [...app.set]) },
+      h("div", { class: "chips" }, h("button", { id: "pin", "aria-pressed": String(pinned), click: () => void app.changes.pin(pinned ? undefined : [...app.set]) },
         pinned ? "Remove the other run" : "Keep this run beside the next"),
         h("button", { id: "copy", title: "As a TOML file for celltrain run", click: () => void app.copyScenario() }, "Copy scenario")),
     );

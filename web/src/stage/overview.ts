@@ -4,9 +4,9 @@ import { Surface, SMALL, drawCells, roundedRect } from "./canvas.ts";
 import { type Label, placeLabels } from "./labels.ts";
 import { type Point, layOut } from "./layout.ts";
 import { Densities, type Scene, Sparks, flowOf, styleOfRow } from "./scene.ts";
-import { colourOf } from "./theme.ts";
-import { Place } from "./types.ts";
-import { Port, Row } from "./view.ts";
+import { colourOf } from "../theme.ts";
+import { Place } from "../run/types.ts";
+import { Port, Row } from "../run/view.ts";
 
 /** A link's lane on the picture: from where to where, and its thickness. */
 interface Lane {

@@ -1,7 +1,7 @@
 /** Where a run has something to show: the next cell, the next frame, the port at which things happen. */
 
 import type { Run } from "./run.ts";
-import { slotOf } from "./scene.ts";
+import { slotOf } from "../stage/scene.ts";
 import { Place } from "./types.ts";
 import { Row } from "./view.ts";
 

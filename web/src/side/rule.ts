@@ -1,8 +1,8 @@
 /** Where a policy is written: the rule of the scenario, what it may name, and what is wrong with it. */
 
-import type { App } from "./app.ts";
-import { h } from "./dom.ts";
-import type { LinkInfo } from "./types.ts";
+import type { App } from "../app/app.ts";
+import { h } from "../dom.ts";
+import type { LinkInfo } from "../run/types.ts";
 
 const KEY = "switch.discard.script.rule";
 
@@ -53,7 +53,7 @@ export class RuleEditor {
   private async run(rule: string): Promise<void> {
     this.draft = rule;
     // A quoted text in JSON is one in TOML too.
-    const message = await this.app.changeKey(KEY, JSON.stringify(rule));
+    const message = await this.app.changes.set(KEY, JSON.stringify(rule));
     // The place in the rule is what helps; the rest of the message names the key.
     this.refused = message === undefined ? "" : (/line \d+, column \d+: .*/s.exec(message)?.[0] ?? message);
     if (message === undefined) this.draft = undefined;
