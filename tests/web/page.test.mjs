@@ -14,8 +14,6 @@ const { decode, encode } = await load("text/share");
 const { commandOf } = await load("text/command");
 const { bytes, change, metric, metrics, moment, rate, readTime, significant, span } = await load("text/format");
 const { unknown } = await load("text/names");
-const { fitted, placeLabels, shortened } = await load("stage/labels");
-const { layOut } = await load("stage/layout");
 const { colourOf } = await load("theme");
 const { Flow, View } = await load("run/view");
 const module = new WebAssembly.Module(engineBytes());
@@ -199,70 +197,4 @@ test("colours of flows are apart for any colour vision, as far as those of Okabe
       assert.ok(least(colours, vision) > bound - 0.5, `${name}, ${dark ? "dark" : "light"}: ${least(colours, vision)} of ${bound}`);
     }
   }
-});
-
-test("nodes stand apart, and data go from left to right", async () => {
-  for (const { id, toml } of await scenarios()) {
-    const description = new Engine(module).load({ name: id, toml, set: [] });
-    const places = layOut(description);
-    for (const { x, y } of places) assert.ok(x >= 0 && x <= 1 && y >= 0 && y <= 1, id);
-    const distinct = new Set(places.map(({ x, y }) => `${x.toFixed(4)} ${y.toFixed(4)}`));
-    assert.equal(distinct.size, places.length, `${id}: two nodes at one place`);
-    // In a folded fabric data go up and down between the same layers of switches: there is no one way for them.
-    const ways = new Set(description.flows.flatMap((flow) => flow.route.map((link) => `${description.links[link].from} ${description.links[link].to}`)));
-    if ([...ways].some((way) => ways.has(way.split(" ").reverse().join(" ")))) continue;
-    for (const flow of description.flows) {
-      for (const link of flow.route) assert.ok(places[description.links[link].from].x < places[description.links[link].to].x, `${id}: ${description.links[link].name}`);
-    }
-  }
-});
-
-test("a fat tree stands level by level, and each switch above what hangs on it", async () => {
-  const { toml } = (await scenarios()).find(({ id }) => id === "fat-tree");
-  const description = new Engine(module).load({ name: "fat-tree", toml, set: [] });
-  const places = layOut(description);
-  const heights = new Map([["host", 1], ["edge", 2 / 3], ["aggregation", 1 / 3], ["core", 0]]);
-  description.nodes.forEach(({ name }, index) => assert.ok(Math.abs(places[index].y - heights.get(name.replace(/\d+/, ""))) < 1e-9, name));
-  const x = (name) => places[description.nodes.findIndex((node) => node.name === name)].x;
-  assert.ok(x("host1") < x("edge1") && x("edge1") < x("host2") && x("host2") < x("host3"));
-  assert.ok(x("aggregation2") < x("edge3") && x("edge8") > x("aggregation7"));
-});
-
-/** Like the page's font: about six pixels for a character. */
-const widthOf = (text) => 6 * [...text].length;
-
-test("names of nodes lie neither on each other nor on nodes", async () => {
-  const named = (names) => names.map((name, place) => ({ name, x: 46 + place * 22, y: 100, radius: 7, host: true }));
-  const pictures = [["long names", named(Array.from({ length: 12 }, (_, place) => `a-source-with-a-very-long-name-${place}`)), [390, 122]]];
-  for (const { id, toml } of await scenarios()) {
-    const description = new Engine(module).load({ name: id, toml, set: [] });
-    for (const [width, height] of [[862, 160], [362, 122]]) {
-      const nodes = layOut(description).map(({ x, y }, index) => ({ ...description.nodes[index], x: 46 + x * (width - 92), y: 20 + y * (height - 48), radius: 7 }));
-      pictures.push([`${id} at ${width}`, nodes, [width, height]]);
-    }
-  }
-  for (const [title, nodes, size] of pictures) {
-    const labels = placeLabels(nodes, size, widthOf);
-    const boxes = labels.flatMap((label) => {
-      if (!label) return [];
-      const left = label.x - { left: 0, right: 1, center: 0.5 }[label.align] * widthOf(label.text);
-      return [{ left, right: left + widthOf(label.text), top: label.y - 6, bottom: label.y + 6 }];
-    });
-    const marks = nodes.map(({ x, y, radius }) => ({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius }));
-    assert.ok(boxes.length > 0, title);
-    boxes.forEach((box, place) => {
-      assert.ok(box.left >= 0 && box.right <= size[0] && box.top >= 0 && box.bottom <= size[1], title);
-      for (const other of [...boxes.slice(place + 1), ...marks]) {
-        assert.ok(box.left >= other.right || other.left >= box.right || box.top >= other.bottom || other.top >= box.bottom, title);
-      }
-    });
-  }
-});
-
-test("a name that is shortened keeps its number", () => {
-  assert.equal(shortened("aggregation12", 7), "aggr…12");
-  assert.equal(shortened("edge1", 7), "edge1");
-  assert.equal(shortened("2001000200030004", 5), "2…004");
-  assert.equal(fitted("switch-in-the-cellar", 60, widthOf), "switch-i…r");
-  assert.equal(fitted("x".repeat(50), 1, widthOf), "x…x");
 });

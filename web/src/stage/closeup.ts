@@ -1,7 +1,7 @@
 /** One port close up: cells that come, the buffer as a glass, thresholds that can be dragged, cells that go. */
 
 import { FONT, SMALL, Surface, drawCells } from "./canvas.ts";
-import { fitted } from "./labels.ts";
+import { fitted } from "./layout/labels.ts";
 import { Densities, type Scene, type Spark, Sparks, flowOf, heldUnit, isBack, slotOf, styleOf, styleOfRow } from "./scene.ts";
 import { colourOf, mix } from "../theme.ts";
 import { type LevelInfo, Place } from "../run/types.ts";

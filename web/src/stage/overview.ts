@@ -1,11 +1,12 @@
 /** The network as a whole: hosts, switches, and what travels between them. */
 
 import { Surface, SMALL, drawCells, roundedRect } from "./canvas.ts";
-import { type Label, placeLabels } from "./labels.ts";
-import { type Point, layOut } from "./layout.ts";
+import type { Point } from "./layout/geometry.ts";
+import { type Label, type Side, placeLabels, sidesAway } from "./layout/labels.ts";
+import { SWITCH, isHigh, layOut } from "./layout/layout.ts";
 import { Densities, type Scene, Sparks, flowOf, styleOfRow } from "./scene.ts";
 import { colourOf } from "../theme.ts";
-import { Place } from "../run/types.ts";
+import { type Description, Place } from "../run/types.ts";
 import { Port, Row } from "../run/view.ts";
 
 /** A link's lane on the picture: from where to where, and its thickness. */
@@ -17,25 +18,33 @@ interface Lane {
   thickness: number;
 }
 
-/** Half of the width of a switch, at most and at least. */
-const SWITCH = 15;
-const SMALLEST = 5;
+/** How a port's small glass stands before its switch, where that has its usual size. */
+const GLASS = { away: 11, width: 9, height: 26 };
 
 export class Overview {
   private readonly surface: Surface;
   private places: Point[] = [];
   private lanes: (Lane | undefined)[] = [];
   private labels: (Label | undefined)[] = [];
-  /** Half of the width of a switch: smaller where they stand close together. */
+  /** Half of the width of each node: smaller where they stand close together. */
+  private sizes: number[] = [];
+  /** That of switches. */
   private half = SWITCH;
-  private hostRadius = 0;
   private laidOut: unknown;
 
-  constructor(canvas: HTMLCanvasElement, redraw: () => void) {
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    redraw: () => void,
+  ) {
     this.surface = new Surface(canvas, () => {
       this.laidOut = undefined;
       redraw();
     });
+  }
+
+  /** Gives the picture the height that a network needs. */
+  fit(description: Description): void {
+    this.canvas.classList.toggle("high", isHigh(description));
   }
 
   /** The switch port near a place on the canvas, by its link. */
@@ -59,24 +68,28 @@ export class Overview {
     const { nodes } = scene.run.description;
     const distance = (place: Point) => Math.hypot(place.x - x, place.y - y);
     const nearest = this.places.reduce((best, place, index) => (distance(place) < distance(this.places[best]) ? index : best), 0);
-    return distance(this.places[nearest]) <= this.half + 4 ? nodes[nearest].name : undefined;
+    return distance(this.places[nearest]) <= this.sizes[nearest] + 4 ? nodes[nearest].name : undefined;
   }
 
   draw(scene: Scene, sparks: Sparks, densities: Densities, now: number): void {
     this.arrange(scene);
     const context = this.surface.begin();
     const { theme } = scene;
-    this.lanes.forEach((lane) => {
+    const traffic = this.traffic(context, scene, densities);
+    this.lanes.forEach((lane, link) => {
       if (!lane) return;
       this.along(context, lane, () => {
+        // Where two links cross, one passes below the other.
+        context.fillStyle = theme.paper;
+        if (lane.thickness >= 2.5) context.fillRect(0, -lane.thickness / 2 - 1, lane.length, lane.thickness + 2);
         context.fillStyle = theme.line;
         context.fillRect(0, -lane.thickness / 2, lane.length, lane.thickness);
+        traffic(link, lane);
       });
     });
-    this.drawTraffic(context, scene, densities);
     scene.run.description.nodes.forEach((_, node) => this.drawNode(context, scene, node));
-    this.labels.forEach((label) => label && this.drawLabel(context, scene, label));
     this.drawPorts(context, scene);
+    this.labels.forEach((label) => label && this.drawLabel(context, scene, label));
     this.drawSparks(context, scene, sparks, now);
   }
 
@@ -86,48 +99,48 @@ export class Overview {
     return scene.speed / 60 < Math.max(...delays, 1) / 5;
   }
 
-  private drawTraffic(context: CanvasRenderingContext2D, scene: Scene, densities: Densities): void {
+  /** What draws the traffic of a link on its lane: trains, or the share of each flow. */
+  private traffic(context: CanvasRenderingContext2D, scene: Scene, densities: Densities): (link: number, lane: Lane) => void {
+    if (!Overview.showsTrains(scene)) return (link, lane) => this.drawDensity(context, scene, densities.links.get(link), lane);
     const { rows } = scene.run.view;
-    const { links } = scene.run.description;
-    if (!Overview.showsTrains(scene)) return this.drawDensities(context, scene, densities);
-    for (let index = 0; index < rows.length; index++) {
-      const number = rows.get(index, Row.link);
-      const lane = this.lanes[number];
-      const place = rows.get(index, Row.place);
-      const { delay, rate } = links[number];
-      const slot = (rows.get(index, Row.octets) * 8e12) / rate;
-      const after = rows.get(index, Row.after);
-      if (!lane || delay === 0 || place === Place.Stored || place === Place.Shaper) continue;
-      // What is being transmitted already reaches into the link.
-      if (place === Place.Buffer && after >= slot) continue;
-      const scale = lane.length / delay;
-      const x = (place === Place.Buffer ? -after : delay - after) * scale;
-      const style = styleOfRow(scene, index);
-      const count = place === Place.Buffer ? 1 : rows.get(index, Row.count);
-      this.along(context, lane, () => {
-        drawCells(context, [x, -lane.thickness / 2, slot * scale, lane.thickness], count, rows.get(index, Row.step) * scale, [0, lane.length], style);
-      });
+    const byLink = new Map<number, number[]>();
+    for (let row = 0; row < rows.length; row++) {
+      const link = rows.get(row, Row.link);
+      const known = byLink.get(link);
+      if (known) known.push(row);
+      else byLink.set(link, [row]);
     }
+    return (link, lane) => byLink.get(link)?.forEach((row) => this.drawTrain(context, scene, row, lane));
   }
 
-  private drawDensities(context: CanvasRenderingContext2D, scene: Scene, densities: Densities): void {
-    this.lanes.forEach((lane, link) => {
-      const shares = densities.links.get(link);
-      if (!lane || !shares) return;
-      this.along(context, lane, () => {
-        let y = -lane.thickness / 2;
-        const order = [...shares].sort((a, b) => a[0] - b[0]);
-        const sum = Math.max(1, order.reduce((total, [, share]) => total + share, 0));
-        for (const [vc, share] of order) {
-          const height = (share / sum) * lane.thickness;
-          context.globalAlpha = scene.focus >= 0 && scene.focus !== flowOf(vc) ? 0.25 : 0.9;
-          context.fillStyle = colourOf(flowOf(vc), scene.theme);
-          context.fillRect(0, y, lane.length, height);
-          y += height;
-        }
-        context.globalAlpha = 1;
-      });
-    });
+  private drawTrain(context: CanvasRenderingContext2D, scene: Scene, row: number, lane: Lane): void {
+    const { rows } = scene.run.view;
+    const { delay, rate } = scene.run.description.links[rows.get(row, Row.link)];
+    const place = rows.get(row, Row.place);
+    const slot = (rows.get(row, Row.octets) * 8e12) / rate;
+    const after = rows.get(row, Row.after);
+    if (delay === 0 || place === Place.Stored || place === Place.Shaper) return;
+    // What is being transmitted already reaches into the link.
+    if (place === Place.Buffer && after >= slot) return;
+    const scale = lane.length / delay;
+    const x = (place === Place.Buffer ? -after : delay - after) * scale;
+    const count = place === Place.Buffer ? 1 : rows.get(row, Row.count);
+    drawCells(context, [x, -lane.thickness / 2, slot * scale, lane.thickness], count, rows.get(row, Row.step) * scale, [0, lane.length], styleOfRow(scene, row));
+  }
+
+  private drawDensity(context: CanvasRenderingContext2D, scene: Scene, shares: Map<number, number> | undefined, lane: Lane): void {
+    if (!shares) return;
+    let y = -lane.thickness / 2;
+    const order = [...shares].sort((a, b) => a[0] - b[0]);
+    const sum = Math.max(1, order.reduce((total, [, share]) => total + share, 0));
+    for (const [vc, share] of order) {
+      const height = (share / sum) * lane.thickness;
+      context.globalAlpha = scene.focus >= 0 && scene.focus !== flowOf(vc) ? 0.25 : 0.9;
+      context.fillStyle = colourOf(flowOf(vc), scene.theme);
+      context.fillRect(0, y, lane.length, height);
+      y += height;
+    }
+    context.globalAlpha = 1;
   }
 
   private drawNode(context: CanvasRenderingContext2D, scene: Scene, node: number): void {
@@ -137,12 +150,13 @@ export class Overview {
     if (description.nodes[node].host) {
       const flow = description.flows.findIndex((one) => one.from === node || one.to === node);
       context.beginPath();
-      context.arc(x, y, this.hostRadius, 0, 7);
+      context.arc(x, y, this.sizes[node], 0, 7);
       context.fillStyle = flow < 0 ? theme.muted : colourOf(flow, theme);
       context.globalAlpha = scene.focus >= 0 && scene.focus !== flow ? 0.3 : 1;
       context.fill();
       context.globalAlpha = 1;
-      context.lineWidth = 2;
+      // An edge of paper keeps it apart from its links; a small dot would vanish below it.
+      context.lineWidth = Math.min(2, this.sizes[node] / 2);
       context.strokeStyle = theme.paper;
       context.stroke();
     } else {
@@ -177,16 +191,18 @@ export class Overview {
       if (!lane || nodes[links[number].from].host || ports.get(index, Port.inSwitch) === 0) continue;
       const occupancy = ports.get(index, Port.occupancy);
       if (!chosen && (occupancy < 2 || links[number].capacity === null)) continue;
-      const x = lane.from.x + (Math.cos(lane.angle) * 11 * this.half) / SWITCH;
-      const y = lane.from.y + (Math.sin(lane.angle) * 11 * this.half) / SWITCH;
-      const height = Math.max(12, (26 * this.half) / SWITCH);
+      const scale = this.half / SWITCH;
+      const x = lane.from.x + Math.cos(lane.angle) * GLASS.away * scale;
+      const y = lane.from.y + Math.sin(lane.angle) * GLASS.away * scale;
+      const least = chosen ? 0.45 : 0.25;
+      const [width, height] = [GLASS.width * Math.max(least, scale), GLASS.height * Math.max(least, scale)];
       const full = Math.min(1, occupancy / (links[number].capacity ?? Math.max(100, occupancy)));
-      roundedRect(context, x - 4.5, y - height / 2, 9, height, 2.5);
+      roundedRect(context, x - width / 2, y - height / 2, width, height, 2.5 * Math.min(1, width / 9));
       context.fillStyle = theme.paper;
       context.fill();
       context.fillStyle = chosen ? theme.accent : theme.ink;
-      context.fillRect(x - 4.5, y + height / 2 - full * height, 9, full * height);
-      roundedRect(context, x - 4.5, y - height / 2, 9, height, 2.5);
+      context.fillRect(x - width / 2, y + height / 2 - full * height, width, full * height);
+      roundedRect(context, x - width / 2, y - height / 2, width, height, 2.5 * Math.min(1, width / 9));
       context.lineWidth = chosen ? 1.75 : 1;
       context.strokeStyle = chosen ? theme.accent : theme.ink;
       context.stroke();
@@ -228,42 +244,40 @@ export class Overview {
     if (this.laidOut === description) return;
     this.laidOut = description;
     const { width, height } = this.surface;
-    const [left, top] = [46, 20];
-    this.places = layOut(description).map(({ x, y }) => ({ x: left + x * (width - 2 * left), y: top + y * (height - 2 * top - 8) }));
-    const hosts = description.nodes.filter((node) => node.host).length;
-    this.hostRadius = hosts > 40 ? 2.5 : hosts > 16 ? 4.5 : 7;
-    this.half = this.halfOfSwitches(description.nodes.map(({ host }) => !host));
-    const named = description.nodes.map(({ name, host }, index) => ({ ...this.places[index], name, host, radius: host ? this.hostRadius : this.half }));
+    const layout = layOut(description, [width, height]);
+    [this.places, this.sizes, this.half] = [layout.places, layout.sizes, layout.half];
+    const named = description.nodes.map(({ name, host }, index) => ({
+      ...this.places[index], name, host, radius: this.sizes[index], sides: this.sidesOf(description, index),
+    }));
     this.surface.context.font = SMALL;
     this.labels = placeLabels(named, [width, height], (text) => this.surface.context.measureText(text).width);
     const used = new Set(description.flows.flatMap((flow) => [...flow.route, ...flow.back]));
     this.lanes = description.links.map((link, index) => {
       if (!used.has(index)) return undefined;
-      return this.lane(this.places[link.from], this.places[link.to], hosts, description.nodes[link.from].host || description.nodes[link.to].host);
+      return this.lane(link.from, link.to);
     });
   }
 
-  /** Half of the width of switches that do not touch each other. */
-  private halfOfSwitches(isSwitch: boolean[]): number {
-    const places = this.places.filter((_, index) => isSwitch[index]);
-    let least = Number.POSITIVE_INFINITY;
-    places.forEach((a, place) => {
-      for (const b of places.slice(place + 1)) least = Math.min(least, Math.max(Math.abs(a.x - b.x), Math.abs(a.y - b.y)));
-    });
-    return Math.max(SMALLEST, Math.min(SWITCH, 0.35 * least));
+  /** The sides of a node on which its name may stand, the best first: that of a host away from its switch, that of a switch below it. */
+  private sidesOf({ nodes, links }: Description, node: number): Side[] {
+    const at = links.find(({ from }) => nodes[node].host && from === node)?.to;
+    return at === undefined ? ["below", "above", "right", "left"] : sidesAway(this.places[at], this.places[node]);
   }
 
   /** The lane on the right of the line between two nodes, in the direction of the link. */
-  private lane(from: Point, to: Point, hosts: number, access: boolean): Lane {
+  private lane(fromNode: number, toNode: number): Lane {
+    const [from, to] = [this.places[fromNode], this.places[toNode]];
+    const least = Math.min(this.sizes[fromNode], this.sizes[toNode]);
     const angle = Math.atan2(to.y - from.y, to.x - from.x);
-    const thickness = access && hosts > 40 ? 1.5 : access && hosts > 16 ? 4 : Math.max(3, (9 * this.half) / SWITCH);
+    const trunk = Math.max(2.5, (9 * this.half) / SWITCH);
+    const thickness = least === this.half ? trunk : Math.min(trunk, Math.max(1.5, 2 * least - 3.5));
     const aside = thickness * 0.5 + (thickness > 2 ? 1.5 : 0.5);
-    const trim = access ? (hosts > 16 ? 8 : 12) : this.half;
     const shift = (point: Point, ahead: number) => ({
       x: point.x - Math.sin(angle) * aside + Math.cos(angle) * ahead,
       y: point.y + Math.cos(angle) * aside + Math.sin(angle) * ahead,
     });
-    const length = Math.max(1, Math.hypot(to.x - from.x, to.y - from.y) - 2 * trim);
-    return { from: shift(from, trim), to: shift(to, -trim), angle, length, thickness };
+    const trim = (node: number) => this.sizes[node] + (this.sizes[node] === this.half ? 0 : 2);
+    const length = Math.max(1, Math.hypot(to.x - from.x, to.y - from.y) - trim(fromNode) - trim(toNode));
+    return { from: shift(from, trim(fromNode)), to: shift(to, -trim(toNode)), angle, length, thickness };
   }
 }

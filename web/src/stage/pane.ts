@@ -47,6 +47,13 @@ export class Pane {
     if (mayDrag) this.listen(port);
   }
 
+  /** Shows a run. */
+  show(run: Run): void {
+    if (this.run !== run) this.clear();
+    this.run = run;
+    this.overview.fit(run.description);
+  }
+
   /** Draws the moment that the run shows; returns whether something still moves on its own. */
   draw(scene: Scene, now: number): boolean {
     this.scene = scene;

@@ -45,10 +45,7 @@ export class Stage {
       views.classList.toggle("two", runs.length > 1);
     }
     this.panes.forEach((pane, place) => {
-      if (pane.run !== runs[place]) {
-        pane.run = runs[place];
-        pane.clear();
-      }
+      pane.show(runs[place]);
       pane.heading.hidden = runs.length === 1;
       if (runs.length > 1) pane.name(place === 0 ? "This run" : "Beside it", runs[place].request.set, runs[1 - place].request.set);
     });
