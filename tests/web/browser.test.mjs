@@ -541,6 +541,42 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.context().close();
   });
 
+  test("a tap on a node or a link tells its name and state, until it is closed", async () => {
+    const page = await open("#scenario=fat-tree", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    const { x, y, width, height } = await page.locator(".overview").boundingBox();
+    const tap = (column, row) => page.touchscreen.tap(x + 46 + column * (width - 92), y + 20 + row * (height - 48));
+    const tip = page.locator(".tip");
+    const hidden = () => until(page, "document.querySelector('.tip').hidden");
+    await tap(5.5 / 8, 1 / 3);
+    assert.match(await tip.innerText(), /^aggregation6\n\d+ ports: 0 packets wait/);
+    assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out");
+    // What is told is of the moment that is shown.
+    await tap(0.5 / 16, 1);
+    await until(page, "document.querySelector('.tip').innerText.startsWith('host1\\nto host9: 0 B delivered')");
+    await page.evaluate("lab.playback.seek(50e9)");
+    await until(page, "/to host9: [\\d.]+ [kM]B delivered, window/.test(document.querySelector('.tip').innerText)");
+    await page.tap(".tip button");
+    await hidden();
+    // A link between a host and its switch.
+    await tap(0.48 / 16, 1 - 1 / 10);
+    assert.match(await tip.innerText(), /^(host1 > edge1|edge1 > host1)\n1 Gbit\/s, 2 µs/);
+    await tap(0.5, -0.08);
+    await hidden();
+    await tap(0.5 / 8, 2 / 3);
+    await page.keyboard.press("Escape");
+    await hidden();
+    // Another scenario has other nodes.
+    await tap(0.5 / 8, 2 / 3);
+    await page.evaluate("lab.changes.set('tcp.recovery', 'sack')");
+    await until(page, "lab.set.length === 1");
+    assert.ok(await tip.isVisible());
+    await page.selectOption("#scenarios", "lost-cell");
+    await until(page, "lab.scenario.id === 'lost-cell'");
+    await hidden();
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("long names do not widen the page", async () => {
     const page = await open("", { viewport: { width: 390, height: 844 } });
     const name = "x-very-long-name-without-any-space-in-it-at-all";

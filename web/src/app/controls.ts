@@ -78,7 +78,8 @@ export class Controls {
   }
 
   private onKey(event: KeyboardEvent): void {
-    const { playback } = this.app;
+    const { playback, stage } = this.app;
+    if (event.key === "Escape" && stage.closeTips()) return;
     const target = event.target as HTMLElement;
     if (target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
     const keys: Record<string, () => unknown> = {

@@ -1,7 +1,7 @@
 /** The network as a whole: hosts, switches, and what travels between them. */
 
 import { Surface, SMALL, drawCells, roundedRect } from "./canvas.ts";
-import type { Point } from "./layout/geometry.ts";
+import { type Point, distance } from "./layout/geometry.ts";
 import { type Label, type Side, placeLabels, sidesAway } from "./layout/labels.ts";
 import { SWITCH, isHigh, layOut } from "./layout/layout.ts";
 import { Densities, type Scene, Sparks, flowOf, styleOfRow } from "./scene.ts";
@@ -55,20 +55,30 @@ export class Overview {
     scene.run.description.links.forEach((link, index) => {
       const lane = this.lanes[index];
       if (!lane || scene.run.description.nodes[link.from].host) return;
-      const t = Math.max(0, Math.min(0.5, ((x - lane.from.x) * Math.cos(lane.angle) + (y - lane.from.y) * Math.sin(lane.angle)) / lane.length));
-      const distance = Math.hypot(lane.from.x + (lane.to.x - lane.from.x) * t - x, lane.from.y + (lane.to.y - lane.from.y) * t - y);
-      if (distance < least) [least, nearest] = [distance, index];
+      const away = beside(lane, 0.5, x, y);
+      if (away < least) [least, nearest] = [away, index];
     });
     return nearest;
   }
 
-  /** The whole name of the node at a place on the canvas: what its label has no room for. */
-  nameAt(scene: Scene, x: number, y: number): string | undefined {
+  /** The node at a place on the canvas, or so far beside it. */
+  nodeAt(scene: Scene, x: number, y: number, reach: number): number | undefined {
     this.arrange(scene);
-    const { nodes } = scene.run.description;
-    const distance = (place: Point) => Math.hypot(place.x - x, place.y - y);
-    const nearest = this.places.reduce((best, place, index) => (distance(place) < distance(this.places[best]) ? index : best), 0);
-    return distance(this.places[nearest]) <= this.sizes[nearest] + 4 ? nodes[nearest].name : undefined;
+    const beside = (node: number) => distance(this.places[node], { x, y }) - this.sizes[node];
+    const nearest = this.places.reduce((best, _, node) => (beside(node) < beside(best) ? node : best), 0);
+    return beside(nearest) <= reach ? nearest : undefined;
+  }
+
+  /** The link at a place on the canvas, or so far beside it. */
+  linkAt(scene: Scene, x: number, y: number, reach: number): number | undefined {
+    this.arrange(scene);
+    let nearest: number | undefined;
+    let least = reach;
+    this.lanes.forEach((lane, link) => {
+      const away = lane ? beside(lane, 1, x, y) : Number.POSITIVE_INFINITY;
+      if (away < least) [least, nearest] = [away, link];
+    });
+    return nearest;
   }
 
   draw(scene: Scene, sparks: Sparks, densities: Densities, now: number): void {
@@ -280,4 +290,11 @@ export class Overview {
     const length = Math.max(1, Math.hypot(to.x - from.x, to.y - from.y) - trim(fromNode) - trim(toNode));
     return { from: shift(from, trim(fromNode)), to: shift(to, -trim(toNode)), angle, length, thickness };
   }
+}
+
+/** How far a place is from a lane, or from so much of it as stands at its beginning. */
+function beside(lane: Lane, share: number, x: number, y: number): number {
+  const along = ((x - lane.from.x) * Math.cos(lane.angle) + (y - lane.from.y) * Math.sin(lane.angle)) / lane.length;
+  const at = Math.max(0, Math.min(share, along));
+  return distance({ x: lane.from.x + (lane.to.x - lane.from.x) * at, y: lane.from.y + (lane.to.y - lane.from.y) * at }, { x, y });
 }

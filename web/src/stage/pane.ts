@@ -2,9 +2,11 @@
 
 import { type Drag, CloseUp } from "./closeup.ts";
 import { h } from "../dom.ts";
+import { factsOfLink, factsOfNode } from "./facts.ts";
 import { Overview } from "./overview.ts";
 import type { Run } from "../run/run.ts";
 import { Densities, type Scene, Sparks } from "./scene.ts";
+import { Tip } from "./tip.ts";
 import type { LevelInfo } from "../run/types.ts";
 
 export interface PaneEvents {
@@ -20,6 +22,7 @@ export class Pane {
   private readonly caption: HTMLElement;
   private readonly overview: Overview;
   private readonly closeup: CloseUp;
+  private readonly tip = new Tip();
   private readonly sparks = new Sparks();
   private readonly densities = new Densities();
   private scene: Scene | undefined;
@@ -34,23 +37,27 @@ export class Pane {
     const port = h("canvas", { class: "closeup", role: "img", "aria-label": "One port close up: its buffer, and cells that come and go" });
     this.heading = h("h2");
     this.caption = h("p", { class: "caption" });
-    this.root = h("div", { class: "view" }, this.heading, network, port, this.caption);
+    this.root = h("div", { class: "view" }, this.heading, h("div", { class: "network" }, network, this.tip.root), port, this.caption);
     this.overview = new Overview(network, events.redraw);
+    this.overview.fit(run.description);
     this.closeup = new CloseUp(port, events.redraw);
-    network.addEventListener("click", (event) => {
-      const link = this.scene && this.overview.portAt(this.scene, event.offsetX, event.offsetY);
-      if (link !== undefined) events.choosePort(link);
-    });
+    network.addEventListener("click", (event) => this.tap(event as PointerEvent));
     network.addEventListener("pointermove", (event) => {
-      network.title = (this.scene && this.overview.nameAt(this.scene, event.offsetX, event.offsetY)) ?? "";
+      const node = this.scene && this.overview.nodeAt(this.scene, event.offsetX, event.offsetY, 4);
+      network.title = node === undefined ? "" : this.run.description.nodes[node].name;
     });
     if (mayDrag) this.listen(port);
   }
 
   /** Shows a run. */
   show(run: Run): void {
-    if (this.run !== run) this.clear();
+    if (this.run === run) return;
+    // A change shows the same network: what is told of it stays.
+    const { request, description } = this.run;
+    const same = request.toml === run.request.toml && description.nodes.length === run.description.nodes.length && description.links.length === run.description.links.length;
+    if (!same) this.tip.close();
     this.run = run;
+    this.clear();
     this.overview.fit(run.description);
   }
 
@@ -79,6 +86,27 @@ export class Pane {
     this.sparks.add(discards, this.run.description.reasons, now);
   }
 
+  /** Tells what is at a place of the network, and chooses the port that begins there; a tap beside everything closes the note. */
+  private tap({ offsetX: x, offsetY: y, pointerType }: PointerEvent): void {
+    if (!this.scene) return;
+    const finger = pointerType !== "mouse";
+    const node = this.overview.nodeAt(this.scene, x, y, finger ? 10 : 4);
+    const link = node === undefined ? this.overview.linkAt(this.scene, x, y, finger ? 16 : 8) : undefined;
+    const port = this.overview.portAt(this.scene, x, y);
+    if (node !== undefined) this.tip.open(() => factsOfNode(this.run, node), x, y);
+    else if (link !== undefined) this.tip.open(() => factsOfLink(this.run, link), x, y);
+    else this.tip.close();
+    if (port !== undefined) this.events.choosePort(port);
+  }
+
+
+  /** Closes the note on the network; returns whether there was one. */
+  closeTip(): boolean {
+    const { isOpen } = this.tip;
+    this.tip.close();
+    return isOpen;
+  }
+
   /** Says which of two runs this is: by what is set in it alone, or by all that is set if it has nothing of its own. */
   name(title: string, mine: [string, string][], others: [string, string][]): void {
     const own = mine.filter(([key, value]) => !others.some(([key2, value2]) => key === key2 && value === value2));
@@ -88,6 +116,7 @@ export class Pane {
 
   describe(text: string, aside: string): void {
     this.caption.replaceChildren(h("span", {}, text), h("span", {}, aside));
+    this.tip.update();
   }
 
   private listen(canvas: HTMLCanvasElement): void {

@@ -53,6 +53,11 @@ export class Stage {
     this.redraw();
   }
 
+  /** Closes notes on the networks; returns whether there was one. */
+  closeTips(): boolean {
+    return this.panes.map((pane) => pane.closeTip()).some(Boolean);
+  }
+
   /** Forgets what was seen: the runs stand somewhere else now. */
   clear(): void {
     this.panes.forEach((pane) => pane.clear());
