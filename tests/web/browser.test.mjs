@@ -286,6 +286,41 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.context().close();
   });
 
+  test("a threshold that is dragged where it may not stand says why under the finger", async () => {
+    const page = await open("#scenario=lost-cell", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    await page.selectOption("#policy", "espd");
+    await until(page, "lab.run.description.links[lab.port].policy === 'espd'");
+    await page.evaluate("lab.changes.set('switch.discard.espd.low', '20 cells')");
+    await until(page, "lab.run.description.links[lab.port].levels.some(({ units }) => units === 20)");
+    await page.locator(".closeup").scrollIntoViewIfNeeded();
+    const box = await page.locator(".closeup").boundingBox();
+    const height = (units) => box.y + box.height - 30 - (units / 40) * (box.height - 30 - 58);
+    const touch = await page.context().newCDPSession(page);
+    const drag = async (...heights) => {
+      const points = heights.map((units) => [{ x: box.x + box.width / 2, y: height(units) }]);
+      await touch.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: points[0] });
+      for (const touchPoints of points.slice(1)) await touch.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints });
+      await touch.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+    };
+    const refusal = page.locator(".port .tip");
+    const low = () => page.evaluate("lab.run.description.links[lab.port].levels.find(({ key }) => key === 'low').units");
+    await drag(20, 30, 39);
+    await until(page, "!document.querySelector('.port .tip').hidden");
+    assert.match(await refusal.innerText(), /^low = 39 cells is refused\nswitch\.discard\.espd\.low: the low threshold \(39 cells\) is above the high threshold/);
+    const { x, y, width, height: tall } = await refusal.boundingBox();
+    assert.ok(x >= 0 && x + width <= 390 && y > box.y && y + tall < 844, "it is seen where the finger was");
+    // Those who hear the page are told once, by the settings.
+    assert.equal(await page.locator("[role=alert]:visible", { hasText: "low threshold" }).count(), 1);
+    assert.equal(await page.getAttribute("#level-low", "aria-describedby"), "level-low-error");
+    const stood = await low();
+    assert.ok(stood < 39);
+    await drag(stood, 14, 12);
+    await until(page, "lab.run.description.links[lab.port].levels.find(({ key }) => key === 'low').units === 12");
+    await until(page, "document.querySelector('.port .tip').hidden");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("the time line goes forwards and back", async () => {
     const page = await open("#scenario=two-sources");
     const box = await page.locator("#strip").boundingBox();

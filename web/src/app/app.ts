@@ -140,7 +140,8 @@ export class App {
     this.refresh();
   }
 
-  dragLevel(key: string, units: number): Promise<void> {
+  /** Sets a threshold of the port; returns what is wrong with the value if it is refused. */
+  dragLevel(key: string, units: number): Promise<string | undefined> {
     const link = this.run.description.links[this.port];
     return this.panel.change(`level-${key}`, `switch.discard.${link.policy}.${key}`, `${units} ${link.unit}`);
   }

@@ -49,18 +49,19 @@ export class Panel {
     this.rule.forget();
   }
 
-  /** Sets a key. What a field holds that is refused stays in it, and the reason stands below it. */
-  async change(field: string, key: string, value: string): Promise<void> {
+  /** Sets a key. What a field holds that is refused stays in it, and the reason stands below it; it is returned too. */
+  async change(field: string, key: string, value: string): Promise<string | undefined> {
     const { scenario } = this.app;
     const draft = this.drafts.get(field);
     const refusal = await this.app.changes.set(key, value);
-    if (scenario !== this.app.scenario) return;
+    if (scenario !== this.app.scenario) return undefined;
     if (refusal === undefined) {
       if (this.drafts.get(field) === draft) this.drafts.delete(field);
       // What was refused and stands in no field is past.
       for (const other of this.refusals.keys()) if (!this.drafts.has(other)) this.refusals.delete(other);
     }
     this.refuse(field, refusal);
+    return refusal;
   }
 
   private refuse(field: string, refusal: string | undefined): void {

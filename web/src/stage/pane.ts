@@ -12,8 +12,8 @@ import type { LevelInfo } from "../run/types.ts";
 export interface PaneEvents {
   redraw(): void;
   choosePort(link: number): void;
-  /** A threshold is being dragged; `done` when it is let go. */
-  dragLevel(level: LevelInfo, value: number, done: boolean): void;
+  /** A threshold is being dragged, or let go. Returns what is wrong with the value if it is refused. */
+  dragLevel(level: LevelInfo, value: number): Promise<string | undefined>;
 }
 
 export class Pane {
@@ -22,7 +22,9 @@ export class Pane {
   private readonly caption: HTMLElement;
   private readonly overview: Overview;
   private readonly closeup: CloseUp;
-  private readonly tip = new Tip();
+  private readonly tip = new Tip(true);
+  /** Why a threshold may not stand where it was dragged to. The settings say it too, far below on a phone: those are heard. */
+  private readonly refusal = new Tip(false);
   private readonly sparks = new Sparks();
   private readonly densities = new Densities();
   private scene: Scene | undefined;
@@ -37,7 +39,7 @@ export class Pane {
     const port = h("canvas", { class: "closeup", role: "img", "aria-label": "One port close up: its buffer, and cells that come and go" });
     this.heading = h("h2");
     this.caption = h("p", { class: "caption" });
-    this.root = h("div", { class: "view" }, this.heading, h("div", { class: "network" }, network, this.tip.root), port, this.caption);
+    this.root = h("div", { class: "view" }, this.heading, h("div", { class: "network" }, network, this.tip.root), h("div", { class: "port" }, port, this.refusal.root), this.caption);
     this.overview = new Overview(network, events.redraw);
     this.overview.fit(run.description);
     this.closeup = new CloseUp(port, events.redraw);
@@ -56,6 +58,7 @@ export class Pane {
     const { request, description } = this.run;
     const same = request.toml === run.request.toml && description.nodes.length === run.description.nodes.length && description.links.length === run.description.links.length;
     if (!same) this.tip.close();
+    this.refusal.close();
     this.run = run;
     this.clear();
     this.overview.fit(run.description);
@@ -100,11 +103,11 @@ export class Pane {
   }
 
 
-  /** Closes the note on the network; returns whether there was one. */
-  closeTip(): boolean {
-    const { isOpen } = this.tip;
-    this.tip.close();
-    return isOpen;
+  /** Closes the notes on the pictures; returns whether there was one. */
+  closeTips(): boolean {
+    const open = [this.tip, this.refusal].filter((tip) => tip.isOpen);
+    open.forEach((tip) => tip.close());
+    return open.length > 0;
   }
 
   /** Says which of two runs this is: by what is set in it alone, or by all that is set if it has nothing of its own. */
@@ -119,6 +122,13 @@ export class Pane {
     this.tip.update();
   }
 
+  /** Sets a threshold where it was dragged to, and says there why that is refused. */
+  private async setLevel({ level, value }: Drag, { offsetX, offsetY }: PointerEvent): Promise<void> {
+    const reason = await this.events.dragLevel(level, value);
+    if (reason === undefined) this.refusal.close();
+    else this.refusal.open(() => [`${level.key} = ${value} ${this.run.description.links[this.scene!.port].unit} is refused`, reason], offsetX, offsetY);
+  }
+
   private listen(canvas: HTMLCanvasElement): void {
     const reach = (event: PointerEvent) => (event.pointerType === "mouse" ? 9 : 22);
     const levelAt = (event: PointerEvent) => this.scene && this.closeup.levelAt(this.scene, event.offsetX, event.offsetY, reach(event));
@@ -129,6 +139,7 @@ export class Pane {
       event.preventDefault();
       canvas.setPointerCapture(event.pointerId);
       this.closeup.drag = { level, value: level.units };
+      this.refusal.close();
       this.events.redraw();
     });
     canvas.addEventListener("pointermove", (event) => {
@@ -139,7 +150,7 @@ export class Pane {
         return;
       }
       dragged.value = this.closeup.unitsAt(this.scene, event.offsetY);
-      this.events.dragLevel(dragged.level, dragged.value, false);
+      void this.setLevel(dragged, event);
       this.events.redraw();
     });
     // A finger that begins on a threshold must not scroll the page.
@@ -152,7 +163,7 @@ export class Pane {
       const dragged = drag();
       if (!dragged) return;
       this.closeup.drag = undefined;
-      if (event.type === "pointerup") this.events.dragLevel(dragged.level, dragged.value, true);
+      if (event.type === "pointerup") void this.setLevel(dragged, event);
       this.events.redraw();
     };
     canvas.addEventListener("pointerup", release);

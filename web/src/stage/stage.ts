@@ -38,7 +38,7 @@ export class Stage {
       const events = {
         redraw: () => this.redraw(),
         choosePort: (link: number) => app.choosePort(link),
-        dragLevel: (level: { key: string }, value: number) => void app.dragLevel(level.key, value),
+        dragLevel: (level: { key: string }, value: number) => app.dragLevel(level.key, value),
       };
       this.panes = runs.map((run, place) => new Pane(run, events, place === 0));
       views.replaceChildren(...this.panes.map((pane) => pane.root));
@@ -53,9 +53,9 @@ export class Stage {
     this.redraw();
   }
 
-  /** Closes notes on the networks; returns whether there was one. */
+  /** Closes notes on the pictures; returns whether there was one. */
   closeTips(): boolean {
-    return this.panes.map((pane) => pane.closeTip()).some(Boolean);
+    return this.panes.map((pane) => pane.closeTips()).some(Boolean);
   }
 
   /** Forgets what was seen: the runs stand somewhere else now. */

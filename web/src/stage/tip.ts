@@ -1,4 +1,4 @@
-/** A note beside what somebody has tapped in a picture. It stays until it is closed: fingers do not hover. */
+/** A note beside what somebody has tapped or dragged in a picture. It stays until it is closed: fingers do not hover. */
 
 import { h } from "../dom.ts";
 import type { Facts } from "./facts.ts";
@@ -13,9 +13,10 @@ export class Tip {
   private facts: (() => Facts) | undefined;
   private shown = "";
 
-  constructor() {
-    this.text = h("div", { role: "status" });
-    this.root = h("div", { class: "tip", hidden: true }, this.text, h("button", { class: "quiet", "aria-label": "Close the note", title: "Close (Esc)", click: () => this.close() }, "×"));
+  /** `heard` where nothing else on the page says the same to those who hear it. */
+  constructor(heard: boolean) {
+    this.text = h("div", { role: heard ? "status" : undefined });
+    this.root = h("div", { class: heard ? "tip" : "tip refused", hidden: true }, this.text, h("button", { class: "quiet", "aria-label": "Close the note", title: "Close (Esc)", click: () => this.close() }, "×"));
   }
 
   get isOpen(): boolean {
@@ -48,7 +49,7 @@ export class Tip {
     if (shown === this.shown) return;
     this.shown = shown;
     // Who hears the page is told once, not at every picture.
-    this.text.setAttribute("aria-live", this.text.childElementCount === 0 ? "polite" : "off");
+    if (this.text.role) this.text.setAttribute("aria-live", this.text.childElementCount === 0 ? "polite" : "off");
     this.text.replaceChildren(h("b", {}, name), ...rest.map((line) => h("span", {}, line)));
   }
 }
