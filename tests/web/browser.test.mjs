@@ -171,6 +171,46 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.context().close();
   });
 
+  test("the address of a story names its step, and what was changed in it", async () => {
+    const page = await open("#story=lost-cell");
+    const kicker = () => page.textContent("#story .kicker");
+    const reload = async () => {
+      await page.reload();
+      await page.waitForSelector("html[data-ready]");
+    };
+    await page.click("#story button:has-text('Next')");
+    await until(page, "location.hash === '#story=lost-cell&step=2'");
+    await reload();
+    assert.equal(await kicker(), "Story, 2 of 5");
+    assert.ok(await page.isVisible("#story button:has-text('Watch the next trains')"));
+    await page.fill("#buffer", "30 cells");
+    await page.press("#buffer", "Enter");
+    await until(page, "location.hash.startsWith('#run=')");
+    const set = await page.evaluate("lab.set");
+    assert.ok(set.some(([key]) => key === "switch.buffer"));
+    await reload();
+    assert.equal(await kicker(), "Story, 2 of 5");
+    assert.deepEqual(await page.evaluate("lab.set"), set);
+    assert.equal(await page.evaluate("lab.run.description.links[lab.port].capacity"), 30);
+    // What one shares is at its own moment, with what is told of it there.
+    await page.click("#story button.primary");
+    await until(page, "!lab.playback.playing && document.querySelector('#story button').textContent === 'Again'");
+    const told = await page.textContent("#story .text");
+    const other = await open(new URL(await page.evaluate("lab.address.link()")).hash);
+    assert.equal(await other.textContent("#story .text"), told);
+    assert.equal(await now(other), await now(page));
+    // Without the change it is the step of the story again.
+    await page.click(".chips button:has-text('switch.buffer')");
+    await until(page, "location.hash === '#story=lost-cell&step=2'");
+    await page.click("#story button:has-text('Back')");
+    await until(page, "location.hash === '#story=lost-cell'");
+    // A step that there is not is the nearest.
+    await page.evaluate("location.hash = '#story=lost-cell&step=99'");
+    await until(page, "document.querySelector('#story .kicker').textContent === 'Story, 5 of 5'");
+    assert.deepEqual(page.errors, []);
+    for (const one of [page, other]) await one.context().close();
+  });
+
   test("an address that names nothing is met with the nearest name", async () => {
     for (const [fragment, message] of [
       ["#scenario=two-surces", /^unknown scenario "two-surces": did you mean "two-sources"\? known: /],
@@ -580,17 +620,17 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     const page = await open("#scenario=fat-tree", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
     const { x, y, width, height } = await page.locator(".overview").boundingBox();
     const tap = (column, row) => page.touchscreen.tap(x + 46 + column * (width - 92), y + 20 + row * (height - 48));
-    const tip = page.locator(".tip");
-    const hidden = () => until(page, "document.querySelector('.tip').hidden");
+    const tip = page.locator(".network .tip");
+    const hidden = () => until(page, "document.querySelector('.network .tip').hidden");
     await tap(5.5 / 8, 1 / 3);
     assert.match(await tip.innerText(), /^aggregation6\n\d+ ports: 0 packets wait/);
     assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out");
     // What is told is of the moment that is shown.
     await tap(0.5 / 16, 1);
-    await until(page, "document.querySelector('.tip').innerText.startsWith('host1\\nto host9: 0 B delivered')");
+    await until(page, "document.querySelector('.network .tip').innerText.startsWith('host1\\nto host9: 0 B delivered')");
     await page.evaluate("lab.playback.seek(50e9)");
-    await until(page, "/to host9: [\\d.]+ [kM]B delivered, window/.test(document.querySelector('.tip').innerText)");
-    await page.tap(".tip button");
+    await until(page, "/to host9: [\\d.]+ [kM]B delivered, window/.test(document.querySelector('.network .tip').innerText)");
+    await page.tap(".network .tip button");
     await hidden();
     // A link between a host and its switch.
     await tap(0.48 / 16, 1 - 1 / 10);

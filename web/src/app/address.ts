@@ -15,13 +15,14 @@ export class Address {
   /** Shows what a fragment of an address asks for; the first story if it asks for nothing, or for something that is not there. */
   async open(fragment: string): Promise<void> {
     const { app } = this;
-    const [kind, value = ""] = fragment.replace(/^#/, "").split("=", 2);
+    const asked = new URLSearchParams(fragment.replace(/^#/, ""));
+    const [[kind, value] = ["", ""]] = asked;
     try {
       if (kind === "run") await this.openShared(value);
       else if (kind === "scenario") await app.openScenario(named("scenario", value, library));
-      else if (kind === "story") await app.guide.begin(named("story", value, tours));
+      else if (kind === "story") await app.guide.begin(named("story", value, tours), Number(asked.get("step") ?? 1));
       else if (kind === "") await app.guide.begin(tours[0]);
-      else throw new Error(unknown("fragment", `#${fragment.replace(/^#/, "")}`, ["#scenario=NAME", "#story=NAME", "#run=STATE"]));
+      else throw new Error(unknown("fragment", `#${fragment.replace(/^#/, "")}`, ["#scenario=NAME", "#story=NAME", "#story=NAME&step=NUMBER", "#run=STATE"]));
     } catch (error) {
       say((error as Error).message);
       if (app.run) this.follow();
@@ -34,6 +35,7 @@ export class Address {
     const isLast = app.choose();
     const shared = await decode(state);
     if (!isLast()) return;
+    const story = shared.story === undefined ? undefined : named("story", shared.story, tours);
     const scenario = shared.toml === undefined ? named("scenario", shared.scenario, library) : { id: "", title: shared.scenario, toml: shared.toml };
     app.guide.leave();
     if (!(await app.load(scenario, shared.set, shared.at, shared.pinned))) return;
@@ -41,6 +43,7 @@ export class Address {
     if (port !== undefined && port in app.run.description.links) app.port = port;
     if (speed) app.playback.speed = speed;
     else app.playback.setSpeedFor();
+    if (story) app.guide.resume(story, shared.step ?? 1);
     app.refresh();
   }
 
@@ -56,18 +59,19 @@ export class Address {
 
   private async ofWhatIsShown(): Promise<string> {
     const { guide, scenario, set, beside } = this.app;
-    if (guide.story) return `#story=${guide.story.id}`;
-    const asItComes = scenario.id !== "" && set.length === 0 && !beside;
+    if (guide.story && guide.isAsTold()) return `#story=${guide.story.id}${guide.step > 1 ? `&step=${guide.step}` : ""}`;
+    const asItComes = scenario.id !== "" && set.length === 0 && !beside && !guide.story;
     return asItComes ? `#scenario=${scenario.id}` : this.link();
   }
 
   /** The address of what is seen, with its moment. */
   async link(): Promise<string> {
-    const { scenario, set, run, port, playback, beside } = this.app;
+    const { scenario, set, run, port, playback, beside, guide } = this.app;
     const own = library.some((one) => one.id === scenario.id);
     const state = {
       scenario: own ? scenario.id : scenario.title, toml: own ? undefined : scenario.toml, set,
       at: run.now, port, speed: playback.speed, pinned: beside ? (beside.request.set as Settings) : undefined,
+      story: guide.story?.id, step: guide.story && guide.step,
     };
     return `${location.href.split("#")[0]}#run=${await encode(state)}`;
   }

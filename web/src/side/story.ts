@@ -3,7 +3,7 @@
 import type { App } from "../app/app.ts";
 import { say } from "../app/toast.ts";
 import { byId, h } from "../dom.ts";
-import { type Story, library } from "../library.ts";
+import { type Step, type Story, library } from "../library.ts";
 import { readTime } from "../text/format.ts";
 
 export class StoryGuide {
@@ -16,9 +16,46 @@ export class StoryGuide {
     private readonly app: App,
   ) {}
 
-  async begin(story: Story): Promise<void> {
+  /** Begins a story, with its first step or another one. */
+  async begin(story: Story, step = 1): Promise<void> {
     this.story = story;
-    await this.enter(0);
+    await this.enter(placeOf(story, step));
+  }
+
+  /** Goes on with a story at a step. The run is shown already, and may be another one than that of the step. */
+  resume(story: Story, step: number): void {
+    this.story = story;
+    this.place = placeOf(story, step);
+    const { play } = this.current!;
+    this.played = play !== undefined && this.app.run.now >= readTime(play.to);
+    byId<HTMLSelectElement>("stories").value = story.id;
+    this.look();
+    this.render();
+  }
+
+  private get current(): Step | undefined {
+    return this.story?.steps[this.place];
+  }
+
+  /** The step that is shown, from 1 on. */
+  get step(): number {
+    return this.place + 1;
+  }
+
+  /** Whether the runs are those of the step, with nothing changed in them. */
+  isAsTold(): boolean {
+    const { set, beside } = this.app;
+    const { current } = this;
+    return current !== undefined && isSame(set, current.set ?? []) && isSame(beside?.request.set, current.beside);
+  }
+
+  /** What of the run a step shows. */
+  private look(): void {
+    const { flows, duration } = this.app.run.description;
+    const { focus } = this.current!;
+    this.app.focus = focus ? flows.findIndex((flow) => flow.name === focus) : -1;
+    const [from, to] = this.current!.zoom?.map(readTime) ?? [0, duration];
+    this.app.stage.strip.show(from, to, duration);
   }
 
   /** Somebody closes the story, and stays where it led. */
@@ -42,11 +79,8 @@ export class StoryGuide {
     [this.place, this.played] = [place, false];
     byId<HTMLSelectElement>("stories").value = story.id;
     if (!(await app.load(scenario, step.set ?? [], step.at ? readTime(step.at) : 0, step.beside))) return false;
-    const { links, flows, duration } = app.run.description;
-    if (step.port !== undefined) app.port = links.findIndex((link) => link.name === step.port);
-    app.focus = step.focus ? flows.findIndex((flow) => flow.name === step.focus) : -1;
-    const [from, to] = step.zoom?.map(readTime) ?? [0, duration];
-    app.stage.strip.show(from, to, duration);
+    if (step.port !== undefined) app.port = app.run.description.links.findIndex((link) => link.name === step.port);
+    this.look();
     if (step.play) app.playback.setSpeed(readTime(step.play.speed));
     app.refresh();
     this.render();
@@ -54,7 +88,7 @@ export class StoryGuide {
   }
 
   private play(): void {
-    const step = this.story?.steps[this.place];
+    const step = this.current;
     if (!step?.play) return;
     const { playback } = this.app;
     playback.setSpeed(readTime(step.play.speed));
@@ -98,6 +132,17 @@ export class StoryGuide {
     for (let place = 0; place < count; place++) dots.append(h("i", { class: place === this.place ? "now" : "" }));
     return dots;
   }
+}
+
+/** The place of a step, or of that which is nearest to it: an address can name any number. */
+function placeOf({ steps }: Story, step: number): number {
+  return Math.max(0, Math.min(steps.length, Math.round(step) || 1) - 1);
+}
+
+/** Whether the same is set, in whatever order. */
+function isSame(one: [string, string][] | undefined, other: [string, string][] | undefined): boolean {
+  const sorted = (set: [string, string][] | undefined) => JSON.stringify(set && [...set].sort());
+  return sorted(one) === sorted(other);
 }
 
 /** `**word**` stands out. */
