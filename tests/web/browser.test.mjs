@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
-import { chromium as findChromium, goldenFingerprints, pageUrl, resolved, root } from "./support.mjs";
+import { chromium as findChromium, goldenFingerprints, load, pageUrl, resolved, root } from "./support.mjs";
 
 const executablePath = findChromium();
 const require = createRequire(path.join(root, "web/package.json"));
@@ -228,6 +228,18 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.evaluate("location.hash = '#scenario=nothing'; history.replaceState(null, '', '#scenario=two-sources')");
     await until(page, "document.querySelector('#toast').textContent.startsWith('unknown scenario')");
     assert.equal(await page.evaluate("lab.scenario.id"), "two-sources");
+    await page.context().close();
+  });
+
+  test("numbers in an address that no slider gives are those of its ends", async () => {
+    const page = await open("#scenario=lost-cell");
+    const { encode } = await load("text/share");
+    for (const [state, speed, port, at] of [[{ speed: -3, port: 1e9, at: 1e30 }, 1e7, 0, 2e12], [{ speed: 1e40, port: -1, at: -5 }, 1e12, 0, 0], [{ speed: 1e9, port: 1.5, at: 1.5 }, 1e9, 0, 1]]) {
+      const other = await open(`#run=${await encode({ scenario: "lost-cell", set: [], ...state })}`);
+      assert.deepEqual(await other.evaluate("[lab.playback.speed, lab.port, lab.run.now]"), [speed, await page.evaluate("lab.port") + port, at]);
+      assert.deepEqual(other.errors, []);
+      await other.context().close();
+    }
     await page.context().close();
   });
 

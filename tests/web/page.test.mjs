@@ -31,8 +31,11 @@ test("a link gives back the state that it was made of", async () => {
 });
 
 test("a damaged link is refused with a sentence", async () => {
-  for (const text of ["", "abc", "%%%", (await encode({ scenario: "x", set: [], at: 0 })).slice(0, -4), await encode({ set: [["a"]] })]) {
+  for (const text of ["", "abc", "%%%", (await encode({ scenario: "x", set: [], at: 0 })).slice(0, -4), await encode({ set: [["a"]] }), await encode(null)]) {
     await assert.rejects(decode(text), /This link is damaged/);
+  }
+  for (const wrong of [{ port: "length" }, { speed: "fast" }, { toml: 7 }, { story: 1 }, { step: "two" }, { pinned: [["seed"]] }, { at: "soon" }]) {
+    await assert.rejects(decode(await encode({ scenario: "x", set: [], at: 0, ...wrong })), /This link is damaged/, JSON.stringify(wrong));
   }
 });
 
@@ -91,6 +94,7 @@ test("an unknown name is met with the nearest, as on the command line", () => {
   assert.equal(near("fat-tree"), undefined);
   assert.equal(near(""), undefined);
   assert.equal(near("two-sources".repeat(1000)), undefined);
+  assert.ok(unknown("scenario", "two-sources".repeat(1000), known).length < 150);
 });
 
 test("every story names what its scenario has, and ends within the run", async () => {

@@ -41,7 +41,7 @@ export class Address {
     if (!(await app.load(scenario, shared.set, shared.at, shared.pinned))) return;
     const { port, speed } = shared;
     if (port !== undefined && port in app.run.description.links) app.port = port;
-    if (speed) app.playback.speed = speed;
+    if (speed) app.playback.setSpeed(speed);
     else app.playback.setSpeedFor();
     if (story) app.guide.resume(story, shared.step ?? 1);
     app.refresh();

@@ -2,10 +2,9 @@
 
 import { byId } from "../dom.ts";
 import { library, tours } from "../library.ts";
-import { S } from "../run/types.ts";
 import type { App } from "./app.ts";
 import { SLOWEST } from "./playback.ts";
-import { say } from "./toast.ts";
+import { hush, say } from "./toast.ts";
 
 /** The value of the entry of the menu of scenarios that opens a file; no scenario has this name. */
 const OPEN = "open a file";
@@ -59,6 +58,7 @@ export class Controls {
     click("step-discard", () => app.playback.stepDiscard());
     click("share", () => app.address.share());
     click("open", () => this.chooseFile());
+    click("toast", hush);
     click("theme", () => app.switchTheme());
     byId("speed").addEventListener("input", (event) => app.playback.setSpeed(SLOWEST * 10 ** (Number((event.target as HTMLInputElement).value) / 20)));
     byId("file").addEventListener("change", (event) => {
@@ -79,12 +79,12 @@ export class Controls {
 
   private onKey(event: KeyboardEvent): void {
     const { playback, stage } = this.app;
-    if (event.key === "Escape" && stage.closeTips()) return;
+    if (event.key === "Escape" && (stage.closeTips() || hush())) return;
     const target = event.target as HTMLElement;
     if (target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
     const keys: Record<string, () => unknown> = {
       " ": () => playback.toggle(), ".": () => playback.stepCell(), f: () => playback.stepFrame(), d: () => playback.stepDiscard(), Home: () => playback.seek(0),
-      "[": () => playback.setSpeed(Math.max(SLOWEST, playback.speed / 2)), "]": () => playback.setSpeed(Math.min(S, playback.speed * 2)),
+      "[": () => playback.setSpeed(playback.speed / 2), "]": () => playback.setSpeed(playback.speed * 2),
     };
     const work = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!work || (event.key === " " && target.closest("button, a"))) return;

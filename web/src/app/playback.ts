@@ -3,14 +3,15 @@
 import { byId } from "../dom.ts";
 import type { Run } from "../run/run.ts";
 import { afterCell, afterFrame } from "../run/steps.ts";
-import { MS, US } from "../run/types.ts";
+import { MS, S, US } from "../run/types.ts";
 import { slotOf } from "../stage/scene.ts";
 import { span } from "../text/format.ts";
 import type { App } from "./app.ts";
 import { say } from "./toast.ts";
 
-/** The slowest that the speed's slider goes. */
+/** The slowest and the fastest that the speed's slider goes. */
 export const SLOWEST = 10 * US;
+const FASTEST = 1 * S;
 
 /** Milliseconds that a worker may take before it answers. */
 const BUDGET = 12;
@@ -103,7 +104,8 @@ export class Playback {
     this.app.stage.sparkSince(from);
   }
 
-  setSpeed(speed: number): void {
+  setSpeed(asked: number): void {
+    const speed = Math.max(SLOWEST, Math.min(FASTEST, asked));
     this.speed = speed;
     byId<HTMLInputElement>("speed").value = String(Math.round(20 * Math.log10(speed / SLOWEST)));
     byId("speed-text").textContent = span(speed);
@@ -111,7 +113,7 @@ export class Playback {
 
   /** A speed at which cells of the main port can be followed. */
   setSpeedFor(): void {
-    this.setSpeed(Math.max(SLOWEST, slotOf(this.app.run.description.links[this.app.port]) * 12));
+    this.setSpeed(slotOf(this.app.run.description.links[this.app.port]) * 12);
   }
 
   /** Before each picture: asks the runs for what happens until the next one. */

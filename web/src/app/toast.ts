@@ -2,6 +2,9 @@
 
 import { byId } from "../dom.ts";
 
+/** Milliseconds that a sentence stands: by its length, as it has to be read. */
+const [SHORTEST, LONGEST, PER_LETTER] = [4000, 20_000, 60];
+
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 export function say(text: string): void {
@@ -9,5 +12,13 @@ export function say(text: string): void {
   toast.textContent = text;
   toast.hidden = false;
   clearTimeout(timer);
-  timer = setTimeout(() => (toast.hidden = true), Math.max(4000, 60 * text.length));
+  timer = setTimeout(hush, Math.max(SHORTEST, Math.min(LONGEST, PER_LETTER * text.length)));
+}
+
+/** Takes the sentence away; returns whether there was one. */
+export function hush(): boolean {
+  const toast = byId("toast");
+  const stood = !toast.hidden;
+  toast.hidden = true;
+  return stood;
 }

@@ -95,7 +95,9 @@ export class Panel {
     for (let row = 0; row < run.view.captured.length; row++) captured.add(run.view.captured.get(row, 1));
     this.cells.forEach(([window, delivered, timeouts], flow) => {
       const get = (column: number) => run.view.flows.get(flow, column);
-      window.textContent = run.description.flows[flow].tcp ? bytes(get(Flow.cwnd)) : "–";
+      const { tcp, pool } = run.description.flows[flow];
+      // Short flows have no common window.
+      window.textContent = tcp && !pool ? bytes(get(Flow.cwnd)) : "–";
       delivered.textContent = bytes(get(Flow.delivered));
       timeouts.textContent = String(get(Flow.timeouts));
       this.tags[flow].textContent = captured.has(2 * flow) ? "captured" : "";

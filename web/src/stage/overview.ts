@@ -18,6 +18,9 @@ interface Lane {
   thickness: number;
 }
 
+/** What stands between the middle of a host and the edge of the picture beside its name. */
+const BESIDE = 14;
+
 /** How a port's small glass stands before its switch, where that has its usual size. */
 const GLASS = { away: 11, width: 9, height: 26 };
 
@@ -254,13 +257,15 @@ export class Overview {
     if (this.laidOut === description) return;
     this.laidOut = description;
     const { width, height } = this.surface;
-    const layout = layOut(description, [width, height]);
+    this.surface.context.font = SMALL;
+    const measure = (text: string) => this.surface.context.measureText(text).width;
+    const longest = Math.max(0, ...description.nodes.filter(({ host }) => host).map(({ name }) => measure(name)));
+    const layout = layOut(description, [width, height], longest + BESIDE);
     [this.places, this.sizes, this.half] = [layout.places, layout.sizes, layout.half];
     const named = description.nodes.map(({ name, host }, index) => ({
       ...this.places[index], name, host, radius: this.sizes[index], sides: this.sidesOf(description, index),
     }));
-    this.surface.context.font = SMALL;
-    this.labels = placeLabels(named, [width, height], (text) => this.surface.context.measureText(text).width);
+    this.labels = placeLabels(named, [width, height], measure);
     const used = new Set(description.flows.flatMap((flow) => [...flow.route, ...flow.back]));
     this.lanes = description.links.map((link, index) => {
       if (!used.has(index)) return undefined;

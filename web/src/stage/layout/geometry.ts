@@ -13,8 +13,12 @@ export interface Area {
   height: number;
 }
 
-export function areaOf(width: number, height: number): Area {
-  const [side, top, bottom] = [46, 20, 28];
+/** Space for a name beside a host: as much as the longest one takes, within bounds. */
+const [LEAST_SIDE, MOST_SIDE, SHARE] = [46, 100, 0.18];
+
+export function areaOf(width: number, height: number, longest = 0): Area {
+  const side = Math.max(LEAST_SIDE, Math.min(longest, MOST_SIDE, SHARE * width));
+  const [top, bottom] = [20, 28];
   return { left: side, top, width: Math.max(1, width - 2 * side), height: Math.max(1, height - top - bottom) };
 }
 

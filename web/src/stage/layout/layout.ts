@@ -23,8 +23,9 @@ const LEAST_SWITCH = 3;
 const HOST = 7;
 const LEAST_HOST = 1.5;
 
-export function layOut(description: Description, [width, height]: [number, number]): Layout {
-  const area = areaOf(width, height);
+/** `longest` is the space that the longest name beside a host takes. */
+export function layOut(description: Description, [width, height]: [number, number], longest = 0): Layout {
+  const area = areaOf(width, height, longest);
   const levels = levelsOf(description);
   const layers = layersOf(description);
   const places = levels ? inLevels(description, levels, area) : isMesh(description, layers) ? inMesh(description, area) : inLayers(description, layers, area);
