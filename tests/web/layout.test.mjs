@@ -6,7 +6,8 @@ import { scenarios } from "../../web/build.mjs";
 import { engineBytes, load } from "./support.mjs";
 
 const { Engine } = await load("run/engine");
-const { fitted, placeLabels, shortened, sidesAway } = await load("stage/layout/labels");
+const { SIDES, fitted, placeLabels, shortened, sidesAway } = await load("stage/layout/labels");
+const { mainPort } = await load("run/steps");
 const { isHigh, layOut } = await load("stage/layout/layout");
 const module = new WebAssembly.Module(engineBytes());
 
@@ -102,12 +103,15 @@ test("the same network always looks the same", () => {
 
 test("a large network is laid out while somebody waits", () => {
   // Far more than what is legible: what counts is that the work is bounded. The bound is generous, as machines differ.
-  const description = network({ kind: "torus", rows: 20, columns: 20, hosts: 1 });
-  const before = process.cpuUsage();
-  const { places } = layOut(description, [870, 230]);
-  const { user } = process.cpuUsage(before);
-  assert.ok(places.every(({ x, y }) => Number.isFinite(x) && Number.isFinite(y)));
-  assert.ok(user < 3e6, `${user} µs of processor time`);
+  for (const topology of [{ kind: "torus", rows: 20, columns: 20, hosts: 1 }, { kind: "n-source", sources: 5000 }]) {
+    const description = network(topology);
+    const before = process.cpuUsage();
+    const { places } = layOut(description, [870, 230]);
+    assert.equal(description.links[mainPort({ description })].name.startsWith("switch"), true);
+    const { user } = process.cpuUsage(before);
+    assert.ok(places.every(({ x, y }) => Number.isFinite(x) && Number.isFinite(y)));
+    assert.ok(user < 3e6, `${user} µs of processor time`);
+  }
 });
 
 test("data go from left to right where there is such a direction", () => {
@@ -139,7 +143,7 @@ const widthOf = (text) => 6 * [...text].length;
 function labelled({ description: { nodes, links }, size, places, sizes }) {
   const marks = nodes.map((node, index) => {
     const at = node.host ? links.find(({ from }) => from === index)?.to : undefined;
-    return { ...node, ...places[index], radius: sizes[index], sides: at === undefined ? ["below", "above", "right", "left"] : sidesAway(places[at], places[index]) };
+    return { ...node, ...places[index], radius: sizes[index], sides: at === undefined ? SIDES : sidesAway(places[at], places[index]) };
   });
   return { marks, labels: placeLabels(marks, size, widthOf) };
 }

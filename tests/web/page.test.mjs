@@ -13,6 +13,7 @@ const { Engine } = await load("run/engine");
 const { decode, encode } = await load("text/share");
 const { commandOf } = await load("text/command");
 const { bytes, change, metric, metrics, moment, rate, readTime, significant, span } = await load("text/format");
+const { wordedForPage } = await load("text/messages");
 const { unknown } = await load("text/names");
 const { colourOf } = await load("theme");
 const { Flow, View } = await load("run/view");
@@ -95,6 +96,20 @@ test("an unknown name is met with the nearest, as on the command line", () => {
   assert.equal(near(""), undefined);
   assert.equal(near("two-sources".repeat(1000)), undefined);
   assert.ok(unknown("scenario", "two-sources".repeat(1000), known).length < 150);
+});
+
+test("what the engine says is worded for the page", () => {
+  const refusal = (toml, set = []) => {
+    try {
+      new Engine(module).load({ name: "mine.toml", toml, set });
+    } catch (error) {
+      return wordedForPage(error.message, set);
+    }
+  };
+  const toml = 'schema = 1\nname = "mine"\nextends = "base.toml"\n';
+  assert.equal(refusal(toml), 'mine.toml:3: extends: "base.toml" is another file, which the page does not see: `celltrain check --resolved mine.toml` writes one file of both');
+  const lost = readFileSync(path.join(root, "scenarios/teaching/lost-cell.toml"), "utf8");
+  assert.match(refusal(lost, [["switch.buffer", "many"]]), /^switch\.buffer: expected a buffer size/);
 });
 
 test("every story names what its scenario has, and ends within the run", async () => {

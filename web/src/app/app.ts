@@ -10,18 +10,13 @@ import { Panel } from "../side/panel.ts";
 import { StoryGuide } from "../side/story.ts";
 import { Stage } from "../stage/stage.ts";
 import { COPY } from "../text/command.ts";
+import { wordedForPage } from "../text/messages.ts";
 import { readTheme } from "../theme.ts";
 import { Address, copy } from "./address.ts";
 import { Changes, type Settings } from "./changes.ts";
 import { Controls } from "./controls.ts";
 import { Playback } from "./playback.ts";
 import { say } from "./toast.ts";
-
-/** What the engine says of a setting, without the option of the command line that it takes settings for. */
-function wordedForPage(message: string, set: Settings): string {
-  const option = set.map(([key, value]) => `--set ${key}=${value}: `).find((start) => message.startsWith(start));
-  return option === undefined ? message.replace(/^--set /, "") : message.slice(option.length);
-}
 
 export class App {
   scenario!: Scenario;

@@ -2,7 +2,7 @@
 
 import { Surface, SMALL, drawCells, roundedRect } from "./canvas.ts";
 import { type Point, distance } from "./layout/geometry.ts";
-import { type Label, type Side, placeLabels, sidesAway } from "./layout/labels.ts";
+import { type Label, SIDES, placeLabels, sidesAway } from "./layout/labels.ts";
 import { SWITCH, isHigh, layOut } from "./layout/layout.ts";
 import { Densities, type Scene, Sparks, flowOf, styleOfRow } from "./scene.ts";
 import { colourOf } from "../theme.ts";
@@ -33,6 +33,8 @@ export class Overview {
   private sizes: number[] = [];
   /** That of switches. */
   private half = SWITCH;
+  /** By host: the first of its flows. */
+  private flows = new Map<number, number>();
   private laidOut: unknown;
 
   constructor(
@@ -161,7 +163,7 @@ export class Overview {
     const { x, y } = this.places[node];
     const { theme } = scene;
     if (description.nodes[node].host) {
-      const flow = description.flows.findIndex((one) => one.from === node || one.to === node);
+      const flow = this.flows.get(node) ?? -1;
       context.beginPath();
       context.arc(x, y, this.sizes[node], 0, 7);
       context.fillStyle = flow < 0 ? theme.muted : colourOf(flow, theme);
@@ -262,8 +264,13 @@ export class Overview {
     const longest = Math.max(0, ...description.nodes.filter(({ host }) => host).map(({ name }) => measure(name)));
     const layout = layOut(description, [width, height], longest + BESIDE);
     [this.places, this.sizes, this.half] = [layout.places, layout.sizes, layout.half];
+    this.flows = new Map();
+    description.flows.forEach(({ from, to }, flow) => {
+      for (const node of [from, to]) if (!this.flows.has(node)) this.flows.set(node, flow);
+    });
+    const hangsOn = new Map(description.links.map(({ from, to }) => [from, to]));
     const named = description.nodes.map(({ name, host }, index) => ({
-      ...this.places[index], name, host, radius: this.sizes[index], sides: this.sidesOf(description, index),
+      ...this.places[index], name, host, radius: this.sizes[index], sides: host ? sidesAway(this.places[hangsOn.get(index) ?? index], this.places[index]) : SIDES,
     }));
     this.labels = placeLabels(named, [width, height], measure);
     const used = new Set(description.flows.flatMap((flow) => [...flow.route, ...flow.back]));
@@ -271,12 +278,6 @@ export class Overview {
       if (!used.has(index)) return undefined;
       return this.lane(link.from, link.to);
     });
-  }
-
-  /** The sides of a node on which its name may stand, the best first: that of a host away from its switch, that of a switch below it. */
-  private sidesOf({ nodes, links }: Description, node: number): Side[] {
-    const at = links.find(({ from }) => nodes[node].host && from === node)?.to;
-    return at === undefined ? ["below", "above", "right", "left"] : sidesAway(this.places[at], this.places[node]);
   }
 
   /** The lane on the right of the line between two nodes, in the direction of the link. */

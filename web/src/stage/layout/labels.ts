@@ -88,6 +88,9 @@ function candidates({ x, y, radius, sides }: Named, text: string): Label[] {
   return sides.map((side) => labels[side]);
 }
 
+/** Those of a switch. */
+export const SIDES: Side[] = ["below", "above", "right", "left"];
+
 /** The sides of a place, that away from another one first, and the one towards it not at all: there is what joins the two. */
 export function sidesAway(from: Point, place: Point): Side[] {
   const [x, y] = [place.x - from.x, place.y - from.y];

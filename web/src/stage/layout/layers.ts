@@ -45,6 +45,7 @@ export function inLayers({ nodes, links, flows }: Description, layers: number[],
   const depth = Math.max(1, ...layers);
   const places: Point[] = nodes.map(() => inside(area, { x: 0.5, y: 0.5 }));
   const sends = new Set(flows.map((flow) => flow.from));
+  const used = new Set(flows.flatMap(({ from, to }) => [from, to]));
   const columns = new Map<number, number[]>();
   nodes.forEach((node, index) => {
     if (!node.host) columns.set(layers[index], [...(columns.get(layers[index]) ?? []), index]);
@@ -63,7 +64,7 @@ export function inLayers({ nodes, links, flows }: Description, layers: number[],
 
   function placeHosts(at: number, layer: number, top: number, height: number): void {
     const hosts = [...new Set(links.filter((link) => link.to === at && nodes[link.from].host).map((link) => link.from))];
-    const uses = hosts.filter((host) => flows.some((flow) => flow.from === host || flow.to === host));
+    const uses = hosts.filter((host) => used.has(host));
     const [senders, receivers] = [uses.filter((host) => sends.has(host)), uses.filter((host) => !sends.has(host))];
     const leads = (there: boolean) =>
       flows.some((flow) =>

@@ -22,6 +22,8 @@ const LEAST_SWITCH = 3;
 /** The radius of a host, at most and at least. */
 const HOST = 7;
 const LEAST_HOST = 1.5;
+/** Of more hosts than these none has space, and to find that out takes time. */
+const MOST_MEASURED = 1000;
 
 /** `longest` is the space that the longest name beside a host takes. */
 export function layOut(description: Description, [width, height]: [number, number], longest = 0): Layout {
@@ -51,6 +53,7 @@ function sizesOf({ nodes }: Description, places: Point[], half: number): number[
   const hosts = places.filter((_, node) => nodes[node].host);
   return places.map((place, node) => {
     if (!nodes[node].host) return half;
+    if (hosts.length > MOST_MEASURED) return LEAST_HOST;
     const gap = leastGap(place, hosts.filter((other) => other !== place));
     return Math.max(LEAST_HOST, Math.min(HOST, 0.42 * gap, 0.7 * half));
   });
