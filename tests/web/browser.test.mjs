@@ -373,6 +373,52 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.context().close();
   });
 
+  test("who uses the keyboard, or has scrolled, stays where they were when something is changed", async () => {
+    const page = await open("#scenario=fat-tree");
+    const focused = () => page.evaluate("document.activeElement.id || document.activeElement.tagName");
+    const scrolled = () => page.evaluate("document.querySelector('.flows').scrollTop");
+    await page.focus("#flow-14");
+    const before = await scrolled();
+    assert.ok(before > 0);
+    await page.keyboard.press("Enter");
+    await until(page, "lab.focus === 14");
+    assert.equal(await focused(), "flow-14");
+    assert.equal(await scrolled(), before);
+    for (const text of ["seed = 9", "tcp.recovery = sack"]) {
+      await page.fill("#setting", text);
+      await page.press("#setting", "Enter");
+      await until(page, `lab.set.some((pair) => pair.join(" = ") === "${text}")`);
+    }
+    assert.equal(await scrolled(), before);
+    await page.focus(".chips button:has-text('seed')");
+    await page.keyboard.press("Enter");
+    await until(page, "lab.set.length === 1");
+    await until(page, "document.activeElement.textContent.startsWith('tcp.recovery')");
+    await page.keyboard.press("Enter");
+    await until(page, "document.activeElement.id === 'setting'");
+    await page.selectOption("#policy", "script");
+    await until(page, "document.querySelector('.rule details')");
+    await page.click(".rule summary");
+    await page.focus(".rule .chips button:has-text('Fair share')");
+    await page.keyboard.press("Enter");
+    await until(page, "lab.set.some(([key]) => key.endsWith('.rule'))");
+    assert.match(await page.evaluate("document.activeElement.textContent"), /^Fair share/);
+    assert.ok(await page.evaluate("document.querySelector('.rule details').open"));
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("the time line has the keys of a slider", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.focus("#strip");
+    for (const [key, moment] of [["End", 2e12], ["ArrowDown", 1.995e12], ["PageDown", 1.795e12], ["PageUp", 1.995e12], ["ArrowUp", 2e12], ["Home", 0]]) {
+      await page.keyboard.press(key);
+      await until(page, `Math.abs(lab.run.now - ${moment}) < 1e9`);
+    }
+    assert.equal(await page.evaluate("scrollY"), 0);
+    await page.context().close();
+  });
+
   test("the time line goes forwards and back", async () => {
     const page = await open("#scenario=two-sources");
     const box = await page.locator("#strip").boundingBox();

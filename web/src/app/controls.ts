@@ -120,6 +120,7 @@ export class Controls {
       strip.show(app.run.now - half, app.run.now + half, duration());
       app.stage.redraw();
     };
+    const move = (by: number) => void app.playback.seek(app.run.now + by);
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
       down.set(event.pointerId, event.offsetX);
@@ -151,8 +152,13 @@ export class Controls {
     canvas.addEventListener("keydown", (event) => {
       const step = (strip.to - strip.from) / (event.shiftKey ? 20 : 400);
       const keys: Record<string, () => void> = {
-        ArrowLeft: () => void app.playback.seek(app.run.now - step),
-        ArrowRight: () => void app.playback.seek(app.run.now + step),
+        ArrowLeft: () => move(-step),
+        ArrowDown: () => move(-step),
+        ArrowRight: () => move(step),
+        ArrowUp: () => move(step),
+        PageDown: () => move((strip.from - strip.to) / 10),
+        PageUp: () => move((strip.to - strip.from) / 10),
+        End: () => void app.playback.seek(duration()),
         "+": () => zoomAtNow(0.5),
         "-": () => zoomAtNow(2),
       };

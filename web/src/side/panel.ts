@@ -30,16 +30,26 @@ export class Panel {
     this.rule = new RuleEditor(app, () => this.render());
   }
 
-  /** Everything anew; who is writing goes on writing. */
+  /** Everything anew; who is writing goes on writing, and who has scrolled stays there. */
   render(): void {
-    const active = document.activeElement as HTMLInputElement | null;
+    const active = this.root.contains(document.activeElement) ? (document.activeElement as HTMLInputElement) : undefined;
     const caret = active?.type === "text" ? active.selectionStart : null;
+    const chips = active ? [...this.root.querySelectorAll(".set button")].indexOf(active) : -1;
+    const scrolled = this.root.querySelector(".flows")?.scrollTop ?? 0;
     this.root.replaceChildren(this.port(), this.settings(), this.flows(), this.measures(), help());
-    const field = active?.id ? (document.getElementById(active.id) as HTMLInputElement | null) : null;
-    field?.focus();
+    this.root.querySelector(".flows")!.scrollTop = scrolled;
+    const field = active && this.successor(active.id, chips);
+    field?.focus({ preventScroll: true });
     if (caret !== null) field?.setSelectionRange(caret, caret);
     this.shown = undefined;
     this.update();
+  }
+
+  /** What stands where an element was: for a setting that was taken back the next one, or where one is written. */
+  private successor(id: string, chip: number): HTMLInputElement | null {
+    const same = id ? document.getElementById(id) : null;
+    const chips = this.root.querySelectorAll(".set button");
+    return (same ?? (chip >= 0 ? (chips[Math.min(chip, chips.length - 1)] ?? document.getElementById("setting")) : null)) as HTMLInputElement | null;
   }
 
   /** Another scenario is shown: what was written was not meant for it. */
@@ -152,14 +162,14 @@ export class Panel {
       return void this.change("setting", name.trim(), value.join("=").trim());
     };
     const chips = app.set.map(([name, value]) =>
-      h("button", { title: "Take this back", click: () => void this.change("chips", name, "") }, `${name} = ${value}  ×`),
+      h("button", { id: `set-${name}`, title: "Take this back", click: () => void this.change("chips", name, "") }, `${name} = ${value}  ×`),
     );
     const pinned = app.beside !== undefined;
     return h("section", {},
       h("h3", {}, "Change anything", h("small", {}, `seed ${app.run.description.seed}`)),
       h("form", { submit: apply }, key, h("button", {}, "Set")),
       this.refusal("setting"),
-      chips.length > 0 && h("div", { class: "chips" }, ...chips),
+      chips.length > 0 && h("div", { class: "chips set" }, ...chips),
       this.refusal("chips"),
       h("p", { class: "note" }, "A change runs the scenario again from the start, with the same seed, and shows the same moment. The previous run stays on the strip, dashed."),
       h("div", { class: "chips" }, h("button", { id: "pin", "aria-pressed": String(pinned), click: () => void app.changes.pin(pinned ? undefined : [...app.set]) },
@@ -179,7 +189,7 @@ export class Panel {
       const tag = h("span", { class: "tag" });
       const swatch = h("i");
       swatch.style.background = colourOf(index, app.theme);
-      const name = h("button", { "aria-pressed": String(app.focus === index), title: `Flow ${flow.name}`, click: () => app.chooseFlow(index) }, swatch, `${nodes[flow.from].name} → ${nodes[flow.to].name}`);
+      const name = h("button", { id: `flow-${index}`, "aria-pressed": String(app.focus === index), title: `Flow ${flow.name}`, click: () => app.chooseFlow(index) }, swatch, `${nodes[flow.from].name} → ${nodes[flow.to].name}`);
       body.append(h("tr", {}, h("td", {}, name, " ", tag), ...cells));
       this.cells.push(cells);
       this.tags.push(tag);
