@@ -149,7 +149,7 @@ export class Panel {
       rows.push(h("label", { for: id }, level.key), h("div", { class: "level" }, slider, output), this.refusal(id));
     }
     rows.push(...this.rule.rows(link));
-    return h("section", {}, h("h3", {}, "Port"), h("div", { class: "row" }, ...rows));
+    return h("section", {}, h("h2", {}, "Port"), h("div", { class: "row" }, ...rows));
   }
 
   private settings(): HTMLElement {
@@ -166,7 +166,7 @@ export class Panel {
     );
     const pinned = app.beside !== undefined;
     return h("section", {},
-      h("h3", {}, "Change anything", h("small", {}, `seed ${app.run.description.seed}`)),
+      h("h2", {}, "Change anything", h("small", {}, `seed ${app.run.description.seed}`)),
       h("form", { submit: apply }, key, h("button", {}, "Set")),
       this.refusal("setting"),
       chips.length > 0 && h("div", { class: "chips set" }, ...chips),
@@ -196,7 +196,7 @@ export class Panel {
     });
     const head = h("tr", {}, ...["Flow", "Window", "Delivered", "RTOs"].map((title) => h("th", { scope: "col" }, title)));
     const more = flows.length > MOST_FLOWS && h("p", { class: "note" }, `and ${flows.length - MOST_FLOWS} more`);
-    return h("section", {}, h("h3", {}, "Flows", h("small", {}, "choose one to follow it")),
+    return h("section", {}, h("h2", {}, "Flows", h("small", {}, "choose one to follow it")),
       h("div", { class: "flows" }, h("table", {}, h("thead", {}, head), body)), more);
   }
 
@@ -208,7 +208,7 @@ export class Panel {
   private measures(): HTMLElement {
     const { run } = this.app;
     const { outcome } = run;
-    const section = h("section", { id: "measures" }, h("h3", {}, "Measures", h("small", {}, `${span(run.description.warm_up, 6)} to ${span(run.description.duration, 6)}`)));
+    const section = h("section", { id: "measures" }, h("h2", {}, "Measures", h("small", {}, `${span(run.description.warm_up, 6)} to ${span(run.description.duration, 6)}`)));
     if (!outcome) {
       section.append(h("p", { class: "note" }, "The run ahead has not reached the end yet."));
       return section;
@@ -226,7 +226,7 @@ export class Panel {
     }
     const titles = other ? ["", this.app.beside ? "beside" : "before", "now", "change"] : ["", ""];
     section.append(
-      h("table", {}, other && h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", {}, title)))), body),
+      h("table", {}, other && h("thead", {}, h("tr", {}, ...titles.map((title) => (title === "" ? h("td") : h("th", { scope: "col" }, title))))), body),
       h("p", { class: "note" }, `${count(outcome.cell_hops)} cell-hops. `, this.parted(run)),
       h("p", { class: "note" }, "Fingerprint ", h("span", { class: "print" }, outcome.fingerprint), ": the first of the ", h("code", {}, "fingerprints"), ` that this command prints${this.app.scenario.id ? "" : ` of a copy of the scenario, saved as ${COPY}`}:`),
       h("p", { class: "note" }, h("code", { id: "command" }, commandOf(this.app.scenario, this.app.set))),
