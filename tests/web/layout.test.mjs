@@ -7,6 +7,7 @@ import { engineBytes, load } from "./support.mjs";
 
 const { Engine } = await load("run/engine");
 const { SIDES, fitted, placeLabels, shortened, sidesAway } = await load("stage/layout/labels");
+const { usedLinks } = await load("run/network");
 const { mainPort } = await load("run/steps");
 const { isHigh, layOut } = await load("stage/layout/layout");
 const module = new WebAssembly.Module(engineBytes());
@@ -35,6 +36,7 @@ const NETWORKS = [
   { kind: "torus", rows: 4, columns: 5, hosts: 1 },
   { kind: "fat-tree", k: 4 },
   { kind: "fat-tree", k: 8 },
+  { kind: "fat-tree", k: 4, pattern: "incast" },
   { kind: "leaf-spine", leaves: 4, spines: 4, hosts: 4 },
   { kind: "leaf-spine", leaves: 10, spines: 4, hosts: 20 },
   { kind: "parking-lot", switches: 6, sources: 5 },
@@ -124,6 +126,14 @@ test("data go from left to right where there is such a direction", () => {
     }
   }
   assert.ok(seen > 20);
+});
+
+test("where packets are sprayed over all ways, all links between switches are used", () => {
+  const description = network({ kind: "fat-tree", k: 4, pattern: "incast" });
+  const trunks = description.links.flatMap(({ from, to }, link) => (description.nodes[from].host || description.nodes[to].host ? [] : [link]));
+  assert.ok(trunks.some((link) => !usedLinks(description).has(link)));
+  const sprayed = usedLinks({ ...description, scenario: { routing: { multipath: "packet" } } });
+  assert.ok(trunks.every((link) => sprayed.has(link)));
 });
 
 test("a fat tree stands level by level, and each switch above what hangs on it", () => {

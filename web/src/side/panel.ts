@@ -4,6 +4,7 @@ import type { App } from "../app/app.ts";
 import { COPY, commandOf } from "../text/command.ts";
 import { h } from "../dom.ts";
 import { bytes, change, count, metric, metrics, span } from "../text/format.ts";
+import { usedLinks } from "../run/network.ts";
 import type { Run } from "../run/run.ts";
 import { RuleEditor } from "./rule.ts";
 import { colourOf } from "../theme.ts";
@@ -120,8 +121,8 @@ export class Panel {
 
   private port(): HTMLElement {
     const { app } = this;
-    const { links, nodes, flows, policies } = app.run.description;
-    const used = new Set(flows.flatMap((flow) => [...flow.route, ...flow.back]));
+    const { links, nodes, policies } = app.run.description;
+    const used = usedLinks(app.run.description);
     const link = links[app.port];
     const ports = h("select", { id: "port", change: (event) => app.choosePort(Number(event.target.value)) });
     links.forEach((one, index) => {

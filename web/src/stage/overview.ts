@@ -6,6 +6,7 @@ import { type Label, SIDES, placeLabels, sidesAway } from "./layout/labels.ts";
 import { SWITCH, isHigh, layOut } from "./layout/layout.ts";
 import { Densities, type Scene, Sparks, flowOf, styleOfRow } from "./scene.ts";
 import { colourOf } from "../theme.ts";
+import { usedLinks } from "../run/network.ts";
 import { type Description, Place } from "../run/types.ts";
 import { Port, Row } from "../run/view.ts";
 
@@ -273,7 +274,7 @@ export class Overview {
       ...this.places[index], name, host, radius: this.sizes[index], sides: host ? sidesAway(this.places[hangsOn.get(index) ?? index], this.places[index]) : SIDES,
     }));
     this.labels = placeLabels(named, [width, height], measure);
-    const used = new Set(description.flows.flatMap((flow) => [...flow.route, ...flow.back]));
+    const used = usedLinks(description);
     this.lanes = description.links.map((link, index) => {
       if (!used.has(index)) return undefined;
       return this.lane(link.from, link.to);

@@ -7,8 +7,8 @@ import { type Area, type Point, inside } from "./geometry.ts";
 const ROW = 7;
 const BLOCK = 4;
 
-/** By how many links each node is away from a host, if every link leads from one level to the next and data go up and down between
- * them: a fabric, in which there is no one direction. Undefined for other networks. */
+/** By how many links each node is away from a host, if every link leads from one level to the next, and data go up and down between
+ * them or there are several ways up: a fabric, in which there is no one direction. Undefined for other networks. */
 export function levelsOf({ nodes, links, flows }: Description): number[] | undefined {
   const levels = nodes.map((node) => (node.host ? 0 : Number.POSITIVE_INFINITY));
   for (let moved = true; moved; ) {
@@ -19,7 +19,10 @@ export function levelsOf({ nodes, links, flows }: Description): number[] | undef
   const steps = links.every(({ from, to }) => Math.abs(levels[from] - levels[to]) === 1);
   const ways = new Set(flows.flatMap((flow) => flow.route.map((link) => `${links[link].from} ${links[link].to}`)));
   const folded = links.some(({ from, to }) => levels[from] > 0 && levels[to] > 0 && ways.has(`${from} ${to}`) && ways.has(`${to} ${from}`));
-  return steps && folded && Number.isFinite(top) && top > 1 ? levels : undefined;
+  const switches = nodes.filter(({ host }) => !host).length;
+  const trunks = new Set(links.filter(({ from, to }) => levels[from] > 0 && levels[to] > 0).map(({ from, to }) => `${Math.min(from, to)} ${Math.max(from, to)}`));
+  const manyWays = trunks.size >= switches;
+  return steps && (folded || manyWays) && Number.isFinite(top) && top > 1 ? levels : undefined;
 }
 
 /** Each level in the order of what hangs on it. */
