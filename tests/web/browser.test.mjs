@@ -228,6 +228,24 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await page.evaluate("location.hash = '#scenario=nothing'; history.replaceState(null, '', '#scenario=two-sources')");
     await until(page, "document.querySelector('#toast').textContent.startsWith('unknown scenario')");
     assert.equal(await page.evaluate("lab.scenario.id"), "two-sources");
+    // The sentence takes the width that there is, and goes with a tap, with Escape, or when something else is opened.
+    await page.setViewportSize({ width: 390, height: 844 });
+    assert.ok((await page.locator("#toast").boundingBox()).width > 340);
+    let times = 0;
+    const again = async () => {
+      await page.evaluate(`location.hash = "#scenario=nothing${++times}"`);
+      await until(page, "!document.querySelector('#toast').hidden");
+    };
+    await page.click("#toast");
+    assert.ok(await page.isHidden("#toast"));
+    await again();
+    await page.keyboard.press("Escape");
+    assert.ok(await page.isHidden("#toast"));
+    await again();
+    await page.selectOption("#scenarios", "lost-cell");
+    await until(page, "lab.scenario.id === 'lost-cell'");
+    assert.ok(await page.isHidden("#toast"));
+    assert.deepEqual(page.errors, []);
     await page.context().close();
   });
 

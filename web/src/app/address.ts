@@ -24,9 +24,9 @@ export class Address {
       else if (kind === "") await app.guide.begin(tours[0]);
       else throw new Error(unknown("fragment", `#${fragment.replace(/^#/, "")}`, ["#scenario=NAME", "#story=NAME", "#story=NAME&step=NUMBER", "#run=STATE"]));
     } catch (error) {
-      say((error as Error).message);
       if (app.run) this.follow();
       else await app.guide.begin(tours[0]);
+      say((error as Error).message);
     }
   }
 

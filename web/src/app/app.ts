@@ -16,7 +16,7 @@ import { Address, copy } from "./address.ts";
 import { Changes, type Settings } from "./changes.ts";
 import { Controls } from "./controls.ts";
 import { Playback } from "./playback.ts";
-import { say } from "./toast.ts";
+import { hush, say } from "./toast.ts";
 
 export class App {
   scenario!: Scenario;
@@ -109,6 +109,8 @@ export class App {
       this.stage.strip.show(0, run.description.duration, run.description.duration);
     }
     this.playback.pause();
+    // What was said of what was opened before is past.
+    hush();
     this.refresh();
   }
 
