@@ -625,7 +625,13 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
       await until(page, `document.querySelector('#story .kicker').textContent === 'Story, ${step} of 3'`);
     }
     await until(page, "lab.run.outcome && lab.beside?.outcome && document.querySelectorAll('#measures tr').length > 12");
-    assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out");
+    // 320 pixels are what a laptop's screen has when it is magnified four times.
+    for (const width of [1280, 1000, 640, 390, 320]) {
+      await page.setViewportSize({ width, height: 860 });
+      assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), `nothing sticks out at ${width} pixels`);
+      const height = await page.evaluate("document.querySelector('.bar h1').clientHeight");
+      assert.ok(height < 30, `the name of the page has one line at ${width} pixels`);
+    }
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });

@@ -6,7 +6,7 @@ import { scenarios } from "../../web/build.mjs";
 import { engineBytes, load } from "./support.mjs";
 
 const { Engine } = await load("run/engine");
-const { SIDES, fitted, placeLabels, shortened, sidesAway } = await load("stage/layout/labels");
+const { SIDES, firstThatFits, fitted, placeLabels, shortened, sidesAway } = await load("stage/layout/labels");
 const { usedLinks } = await load("run/network");
 const { mainPort } = await load("run/steps");
 const { isHigh, layOut } = await load("stage/layout/layout");
@@ -198,4 +198,9 @@ test("a name that is shortened keeps its number", () => {
   assert.equal(shortened("2001000200030004", 5), "2…004");
   assert.equal(fitted("switch-in-the-cellar", 60, widthOf), "switch-i…r");
   assert.equal(fitted("x".repeat(50), 1, widthOf), "x…x");
+});
+
+test("of a text that has no room a shorter one is shown", () => {
+  const texts = ["threshold 800 (80 %)", "threshold 800", "800"];
+  for (const [width, text] of [[200, texts[0]], [100, texts[1]], [50, texts[2]], [1, texts[2]]]) assert.equal(firstThatFits(texts, width, widthOf), text);
 });

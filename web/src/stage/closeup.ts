@@ -1,7 +1,7 @@
 /** One port close up: cells that come, the buffer as a glass, thresholds that can be dragged, cells that go. */
 
 import { FONT, SMALL, Surface, drawCells } from "./canvas.ts";
-import { fitted } from "./layout/labels.ts";
+import { firstThatFits, fitted } from "./layout/labels.ts";
 import { Densities, type Scene, type Spark, Sparks, flowOf, heldUnit, isBack, slotOf, styleOf, styleOfRow } from "./scene.ts";
 import { colourOf, mix } from "../theme.ts";
 import { type LevelInfo, Place } from "../run/types.ts";
@@ -368,7 +368,7 @@ export class CloseUp {
       const at = freeHeight(placed, y, frame.bottom - 24);
       placed.push(at);
       const share = Math.round((1000 * units) / frame.capacity) / 10;
-      const text = `${level.key} ${units} (${share} %)`;
+      const text = firstThatFits([`${level.key} ${units} (${share} %)`, `${level.key} ${units}`, `${units}`], this.surface.width - frame.right - 27, (one) => context.measureText(one).width);
       context.fillStyle = theme.paper;
       context.fillRect(frame.right + 24, at - 7, context.measureText(text).width + 6, 14);
       context.fillStyle = theme.accent;

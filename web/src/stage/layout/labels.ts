@@ -51,6 +51,11 @@ export function fitted(name: string, width: number, measure: (text: string) => n
   return shortened(name, length);
 }
 
+/** The first of some texts that is no wider than `width`; the last if none is. */
+export function firstThatFits(texts: string[], width: number, measure: (text: string) => number): string {
+  return texts.find((text) => measure(text) <= width) ?? texts.at(-1)!;
+}
+
 /** Labels in a picture of this size, by node. Switches come first: there are fewer of them, and they tell where one is. */
 export function placeLabels(nodes: Named[], [width, height]: [number, number], measure: (text: string) => number): (Label | undefined)[] {
   const taken: Box[] = nodes.map(({ x, y, radius }) => ({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius }));
