@@ -21,8 +21,8 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
   after(() => browser?.close());
 
   /** Opens the lab; `errors` collects what goes wrong in it, `requests` what it asks for. */
-  async function open(fragment = "", options = {}) {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+  async function open(fragment = "", { in: where = browser, ...options } = {}) {
+    const context = await where.newContext({ viewport: { width: 1280, height: 860 }, ...options });
     const page = await context.newPage();
     page.errors = [];
     page.requests = [];
@@ -753,6 +753,29 @@ describe("the page", { skip: executablePath ? false : "no Chromium is installed 
     await until(page, "lab.run.now > 300e9");
     assert.deepEqual(page.errors, []);
     await page.context().close();
+  });
+
+  test("who has chosen text of twice the size has everything of twice the size", async (context) => {
+    const { chromium } = require("playwright-core");
+    const large = await chromium.launch({ executablePath, args: ["--no-sandbox", "--blink-settings=defaultFontSize=32"] });
+    context.after(() => large.close());
+    for (const width of [1280, 390]) {
+      const page = await open("#scenario=lost-cell", { in: large, viewport: { width, height: 860 } });
+      await finished(page);
+      assert.equal(await page.evaluate("getComputedStyle(document.documentElement).fontSize"), "30px");
+      assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), `nothing sticks out at ${width} pixels`);
+      // A pixel of the pictures is two of the page, for the pointer as well.
+      await page.locator("#strip").scrollIntoViewIfNeeded();
+      const strip = await page.locator("#strip").boundingBox();
+      const [left, right] = [2 * 78, 2 * 8];
+      const x = strip.x + left + 0.75 * (strip.width - left - right);
+      await page.mouse.click(x, strip.y + 40);
+      await until(page, "Math.abs(lab.run.now - 1.5e12) < 20e9");
+      // The next picture moves the cursor there.
+      await until(page, `Math.abs(document.querySelector('.cursor').getBoundingClientRect().x - ${x}) < 5`);
+      assert.deepEqual(page.errors, []);
+      await page.context().close();
+    }
   });
 
   for (const [width, colorScheme] of [[390, "light"], [390, "dark"], [1280, "light"], [1280, "dark"]]) {

@@ -63,7 +63,8 @@ export class CloseUp {
   }
 
   /** The threshold near a height on the canvas. */
-  levelAt(scene: Scene, x: number, y: number, reach: number): LevelInfo | undefined {
+  levelAt(scene: Scene, left: number, top: number, reach: number): LevelInfo | undefined {
+    const [x, y] = this.surface.at(left, top);
     const frame = this.frame(scene);
     if (x < frame.left - 24 || x > frame.right + 130) return undefined;
     const { levels } = scene.run.description.links[scene.port];
@@ -72,7 +73,8 @@ export class CloseUp {
   }
 
   /** What a height on the canvas means in units of the buffer. */
-  unitsAt(scene: Scene, y: number): number {
+  unitsAt(scene: Scene, top: number): number {
+    const [, y] = this.surface.at(0, top);
     const frame = this.frame(scene);
     const share = (frame.bottom - y) / (frame.bottom - frame.top);
     return Math.max(1, Math.min(frame.capacity, Math.round(share * frame.capacity)));

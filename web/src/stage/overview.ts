@@ -54,8 +54,9 @@ export class Overview {
   }
 
   /** The switch port near a place on the canvas, by its link. */
-  portAt(scene: Scene, x: number, y: number): number | undefined {
+  portAt(scene: Scene, left: number, top: number): number | undefined {
     this.arrange(scene);
+    const [x, y] = this.surface.at(left, top);
     let nearest: number | undefined;
     let least = 26;
     scene.run.description.links.forEach((link, index) => {
@@ -68,16 +69,18 @@ export class Overview {
   }
 
   /** The node at a place on the canvas, or so far beside it. */
-  nodeAt(scene: Scene, x: number, y: number, reach: number): number | undefined {
+  nodeAt(scene: Scene, left: number, top: number, reach: number): number | undefined {
     this.arrange(scene);
+    const [x, y] = this.surface.at(left, top);
     const beside = (node: number) => distance(this.places[node], { x, y }) - this.sizes[node];
     const nearest = this.places.reduce((best, _, node) => (beside(node) < beside(best) ? node : best), 0);
     return beside(nearest) <= reach ? nearest : undefined;
   }
 
   /** The link at a place on the canvas, or so far beside it. */
-  linkAt(scene: Scene, x: number, y: number, reach: number): number | undefined {
+  linkAt(scene: Scene, left: number, top: number, reach: number): number | undefined {
     this.arrange(scene);
+    const [x, y] = this.surface.at(left, top);
     let nearest: number | undefined;
     let least = reach;
     this.lanes.forEach((lane, link) => {
