@@ -57,7 +57,7 @@ async function bundle(entry, plugins = []) {
 }
 
 async function page() {
-  const worker = await bundle("src/worker.ts");
+  const worker = await bundle("src/run/worker.ts");
   const script = await bundle("src/main.ts", [virtual({ scenarios, stories, worker: async () => worker })]);
   const style = (await build({ entryPoints: [path.join(here, "src/style.css")], minify: true, write: false })).outputFiles[0].text;
   const engine = gzipSync(await readFile(wasm), { level: 9 }).toString("base64");

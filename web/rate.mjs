@@ -15,7 +15,7 @@ import { load } from "../tests/web/support.mjs";
 
 const folder = path.join(path.dirname(fileURLToPath(import.meta.url)), "../benches");
 const [wasm, python, rounds = "5"] = process.argv.slice(2);
-const { Engine } = await load("engine");
+const { Engine } = await load("run/engine");
 const module = new WebAssembly.Module(readFileSync(wasm));
 
 /** Runs a scenario twice, so that the second run is compiled, and prints processor seconds and fingerprint of the second. */

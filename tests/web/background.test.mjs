@@ -71,7 +71,7 @@ describe("a tab in the background", { skip: executable ? false : "no Chromium is
   test("stands still, and goes on where it was", async () => {
     const page = await browser.open(`${pageUrl}#scenario=lost-cell`);
     await page.until("document.documentElement?.dataset.ready === '1'");
-    await page.evaluate("lab.setSpeed(1e9); lab.play()");
+    await page.evaluate("lab.playback.setSpeed(1e9); lab.playback.play()");
     await page.until("lab.run.now > 0");
     const other = await browser.open("about:blank");
     await other.show();
@@ -79,14 +79,14 @@ describe("a tab in the background", { skip: executable ? false : "no Chromium is
     const before = await page.evaluate("lab.run.now");
     // Many pictures would be drawn in this time.
     assert.equal(await page.evaluate("new Promise((resolve) => setTimeout(() => resolve(lab.run.now), 1000))"), before);
-    assert.ok(await page.evaluate("lab.playing"));
+    assert.ok(await page.evaluate("lab.playback.playing"));
     const next = "new Promise((resolve) => { const look = () => (lab.run.now > before ? resolve(lab.run.now) : requestAnimationFrame(look)); requestAnimationFrame(look); })";
     await page.evaluate(`var before = lab.run.now, moved = ${next}; 0`);
     await page.show();
     // The first picture makes up for no more than a tenth of a second, at a millisecond per second.
     const step = (await page.evaluate("moved")) - before;
     assert.ok(step > 0 && step <= 0.1e9 + 1, `${step} ps`);
-    await page.evaluate("lab.pause()");
+    await page.evaluate("lab.playback.pause()");
   });
 
   test("runs ahead to the end, though nobody has seen it", async () => {

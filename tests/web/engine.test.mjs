@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { engineBytes, goldenFingerprints, load, nativeFingerprint, resolved } from "./support.mjs";
 
-const { Engine, Refusal } = await load("engine");
-const { View } = await load("view");
+const { Engine, Refusal } = await load("run/engine");
+const { View } = await load("run/view");
 const module = new WebAssembly.Module(engineBytes());
 const request = (name, set = []) => ({ name: `${name}.toml`, toml: resolved(name), set });
 

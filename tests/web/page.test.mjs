@@ -9,15 +9,14 @@ import { gzipSync } from "node:zlib";
 import { scenarios, stories } from "../../web/build.mjs";
 import { engineBytes, load, page, root } from "./support.mjs";
 
-const { Engine } = await load("engine");
-const { decode, encode } = await load("share");
-const { commandOf } = await load("command");
-const { bytes, change, metric, metrics, moment, rate, readTime, significant, span } = await load("format");
-const { unknown } = await load("names");
-const { fitted, placeLabels, shortened } = await load("labels");
-const { layOut } = await load("layout");
+const { Engine } = await load("run/engine");
+const { decode, encode } = await load("text/share");
+const { commandOf } = await load("text/command");
+const { bytes, change, metric, metrics, moment, rate, readTime, significant, span } = await load("text/format");
+const { wordedForPage } = await load("text/messages");
+const { unknown } = await load("text/names");
 const { colourOf } = await load("theme");
-const { Flow, View } = await load("view");
+const { Flow, View } = await load("run/view");
 const module = new WebAssembly.Module(engineBytes());
 
 test("a link gives back the state that it was made of", async () => {
@@ -33,8 +32,11 @@ test("a link gives back the state that it was made of", async () => {
 });
 
 test("a damaged link is refused with a sentence", async () => {
-  for (const text of ["", "abc", "%%%", (await encode({ scenario: "x", set: [], at: 0 })).slice(0, -4), await encode({ set: [["a"]] })]) {
+  for (const text of ["", "abc", "%%%", (await encode({ scenario: "x", set: [], at: 0 })).slice(0, -4), await encode({ set: [["a"]] }), await encode(null)]) {
     await assert.rejects(decode(text), /This link is damaged/);
+  }
+  for (const wrong of [{ port: "length" }, { speed: "fast" }, { toml: 7 }, { story: 1 }, { step: "two" }, { pinned: [["seed"]] }, { at: "soon" }]) {
+    await assert.rejects(decode(await encode({ scenario: "x", set: [], at: 0, ...wrong })), /This link is damaged/, JSON.stringify(wrong));
   }
 });
 
@@ -93,6 +95,21 @@ test("an unknown name is met with the nearest, as on the command line", () => {
   assert.equal(near("fat-tree"), undefined);
   assert.equal(near(""), undefined);
   assert.equal(near("two-sources".repeat(1000)), undefined);
+  assert.ok(unknown("scenario", "two-sources".repeat(1000), known).length < 150);
+});
+
+test("what the engine says is worded for the page", () => {
+  const refusal = (toml, set = []) => {
+    try {
+      new Engine(module).load({ name: "mine.toml", toml, set });
+    } catch (error) {
+      return wordedForPage(error.message, set);
+    }
+  };
+  const toml = 'schema = 1\nname = "mine"\nextends = "base.toml"\n';
+  assert.equal(refusal(toml), 'mine.toml:3: extends: "base.toml" is another file, which the page does not see: `celltrain check --resolved mine.toml` writes one file of both');
+  const lost = readFileSync(path.join(root, "scenarios/teaching/lost-cell.toml"), "utf8");
+  assert.match(refusal(lost, [["switch.buffer", "many"]]), /^switch\.buffer: expected a buffer size/);
 });
 
 test("every story names what its scenario has, and ends within the run", async () => {
@@ -199,70 +216,4 @@ test("colours of flows are apart for any colour vision, as far as those of Okabe
       assert.ok(least(colours, vision) > bound - 0.5, `${name}, ${dark ? "dark" : "light"}: ${least(colours, vision)} of ${bound}`);
     }
   }
-});
-
-test("nodes stand apart, and data go from left to right", async () => {
-  for (const { id, toml } of await scenarios()) {
-    const description = new Engine(module).load({ name: id, toml, set: [] });
-    const places = layOut(description);
-    for (const { x, y } of places) assert.ok(x >= 0 && x <= 1 && y >= 0 && y <= 1, id);
-    const distinct = new Set(places.map(({ x, y }) => `${x.toFixed(4)} ${y.toFixed(4)}`));
-    assert.equal(distinct.size, places.length, `${id}: two nodes at one place`);
-    // In a folded fabric data go up and down between the same layers of switches: there is no one way for them.
-    const ways = new Set(description.flows.flatMap((flow) => flow.route.map((link) => `${description.links[link].from} ${description.links[link].to}`)));
-    if ([...ways].some((way) => ways.has(way.split(" ").reverse().join(" ")))) continue;
-    for (const flow of description.flows) {
-      for (const link of flow.route) assert.ok(places[description.links[link].from].x < places[description.links[link].to].x, `${id}: ${description.links[link].name}`);
-    }
-  }
-});
-
-test("a fat tree stands level by level, and each switch above what hangs on it", async () => {
-  const { toml } = (await scenarios()).find(({ id }) => id === "fat-tree");
-  const description = new Engine(module).load({ name: "fat-tree", toml, set: [] });
-  const places = layOut(description);
-  const heights = new Map([["host", 1], ["edge", 2 / 3], ["aggregation", 1 / 3], ["core", 0]]);
-  description.nodes.forEach(({ name }, index) => assert.ok(Math.abs(places[index].y - heights.get(name.replace(/\d+/, ""))) < 1e-9, name));
-  const x = (name) => places[description.nodes.findIndex((node) => node.name === name)].x;
-  assert.ok(x("host1") < x("edge1") && x("edge1") < x("host2") && x("host2") < x("host3"));
-  assert.ok(x("aggregation2") < x("edge3") && x("edge8") > x("aggregation7"));
-});
-
-/** Like the page's font: about six pixels for a character. */
-const widthOf = (text) => 6 * [...text].length;
-
-test("names of nodes lie neither on each other nor on nodes", async () => {
-  const named = (names) => names.map((name, place) => ({ name, x: 46 + place * 22, y: 100, radius: 7, host: true }));
-  const pictures = [["long names", named(Array.from({ length: 12 }, (_, place) => `a-source-with-a-very-long-name-${place}`)), [390, 122]]];
-  for (const { id, toml } of await scenarios()) {
-    const description = new Engine(module).load({ name: id, toml, set: [] });
-    for (const [width, height] of [[862, 160], [362, 122]]) {
-      const nodes = layOut(description).map(({ x, y }, index) => ({ ...description.nodes[index], x: 46 + x * (width - 92), y: 20 + y * (height - 48), radius: 7 }));
-      pictures.push([`${id} at ${width}`, nodes, [width, height]]);
-    }
-  }
-  for (const [title, nodes, size] of pictures) {
-    const labels = placeLabels(nodes, size, widthOf);
-    const boxes = labels.flatMap((label) => {
-      if (!label) return [];
-      const left = label.x - { left: 0, right: 1, center: 0.5 }[label.align] * widthOf(label.text);
-      return [{ left, right: left + widthOf(label.text), top: label.y - 6, bottom: label.y + 6 }];
-    });
-    const marks = nodes.map(({ x, y, radius }) => ({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius }));
-    assert.ok(boxes.length > 0, title);
-    boxes.forEach((box, place) => {
-      assert.ok(box.left >= 0 && box.right <= size[0] && box.top >= 0 && box.bottom <= size[1], title);
-      for (const other of [...boxes.slice(place + 1), ...marks]) {
-        assert.ok(box.left >= other.right || other.left >= box.right || box.top >= other.bottom || other.top >= box.bottom, title);
-      }
-    });
-  }
-});
-
-test("a name that is shortened keeps its number", () => {
-  assert.equal(shortened("aggregation12", 7), "aggr…12");
-  assert.equal(shortened("edge1", 7), "edge1");
-  assert.equal(shortened("2001000200030004", 5), "2…004");
-  assert.equal(fitted("switch-in-the-cellar", 60, widthOf), "switch-i…r");
-  assert.equal(fitted("x".repeat(50), 1, widthOf), "x…x");
 });

@@ -2,6 +2,7 @@
 
 import scenarios from "virtual:scenarios";
 import stories from "virtual:stories";
+import { unknown } from "./text/names.ts";
 
 export interface Scenario {
   id: string;
@@ -40,3 +41,10 @@ export interface Story {
 
 export const library: Scenario[] = scenarios;
 export const tours: Story[] = stories;
+
+/** A scenario or a story by its name; an unknown one fails with a sentence. */
+export function named<Kind extends { id: string }>(what: string, id: string, among: Kind[]): Kind {
+  const found = among.find((one) => one.id === id);
+  if (!found) throw new Error(unknown(what, id, among.map((one) => one.id)));
+  return found;
+}

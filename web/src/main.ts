@@ -1,10 +1,18 @@
-/** Starts the lab: lets a worker unpack the engine, then shows what the address asks for. */
+/**
+ * Starts the lab: lets a worker unpack the engine, then shows what the address asks for.
+ *
+ *   app/    what is loaded, set and chosen; time; the address; buttons and keys
+ *   run/    runs, and the engine in its workers
+ *   stage/  what is drawn: the network, the port close up, the strip
+ *   side/   what stands beside it: stories, settings, flows, measures
+ *   text/   numbers, names, commands and links as texts
+ */
 
 import workerSource from "virtual:worker";
-import { App } from "./app.ts";
-import { Client } from "./client.ts";
+import { App } from "./app/app.ts";
 import { byId } from "./dom.ts";
-import type { Unpacked } from "./worker.ts";
+import { Client } from "./run/client.ts";
+import type { Unpacked } from "./run/worker.ts";
 
 /** The engine stands at the end of the page: the worker starts while the rest is read. */
 function wholePage(): Promise<unknown> {
@@ -35,7 +43,7 @@ async function start(): Promise<void> {
   const app = new App(() => new Client(worker()));
   // For tests, which drive the page from outside.
   (window as any).lab = app;
-  await app.open(location.hash);
+  await app.address.open(location.hash);
   document.documentElement.dataset.ready = "1";
 }
 

@@ -1,11 +1,11 @@
 /** What both pictures of the stage share: the run, colours, sparks, and whether cells can be followed at this speed. */
 
 import type { CellStyle } from "./canvas.ts";
-import { reasonText } from "./format.ts";
-import type { DiscardEvent, Run } from "./run.ts";
-import { colourOf, type Theme } from "./theme.ts";
-import { Flag, type LinkInfo, Place } from "./types.ts";
-import { Row } from "./view.ts";
+import { reasonText } from "../text/format.ts";
+import type { DiscardEvent, Run } from "../run/run.ts";
+import { colourOf, type Theme } from "../theme.ts";
+import { Flag, type LinkInfo, Place } from "../run/types.ts";
+import { Row } from "../run/view.ts";
 
 export interface Scene {
   run: Run;

@@ -1,7 +1,7 @@
 /** Where a run has something to show: the next cell, the next frame, the port at which things happen. */
 
 import type { Run } from "./run.ts";
-import { slotOf } from "./scene.ts";
+import { slotOf } from "../stage/scene.ts";
 import { Place } from "./types.ts";
 import { Row } from "./view.ts";
 
@@ -28,10 +28,10 @@ export function afterFrame(run: Run, port: number): number {
 /** The port where a story most probably happens: of a switch, limited, crossed by many flows, slow. */
 export function mainPort(run: Run): number {
   const { links, nodes, flows } = run.description;
-  const worth = (index: number) => {
-    const crossing = flows.filter((flow) => flow.route.includes(index)).length;
-    const limited = links[index].capacity !== null ? 1e6 : 0;
-    return nodes[links[index].from].host || crossing === 0 ? -1 : limited + crossing * 100 - links[index].rate / 1e10;
-  };
-  return links.map((_, index) => index).sort((a, b) => worth(b) - worth(a))[0];
+  const crossing = links.map(() => 0);
+  for (const { route } of flows) for (const link of new Set(route)) crossing[link]++;
+  const worth = links.map(({ from, capacity, rate }, link) => {
+    return nodes[from].host || crossing[link] === 0 ? -1 : (capacity !== null ? 1e9 : 0) + crossing[link] * 100 - rate / 1e10;
+  });
+  return worth.indexOf(worth.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY));
 }

@@ -1,12 +1,10 @@
 /** What people turn and press: buttons, menus, keys, files, the strip. */
 
+import { byId } from "../dom.ts";
+import { library, tours } from "../library.ts";
 import type { App } from "./app.ts";
-import { byId } from "./dom.ts";
-import { library, tours } from "./library.ts";
-import { S, US } from "./types.ts";
-
-/** The slowest that the speed's slider goes. */
-export const SLOWEST = 10 * US;
+import { SLOWEST } from "./playback.ts";
+import { hush, say } from "./toast.ts";
 
 /** The value of the entry of the menu of scenarios that opens a file; no scenario has this name. */
 const OPEN = "open a file";
@@ -26,13 +24,13 @@ export class Controls {
     shown.hidden = true;
     scenarios.append(shown, new Option("Open a file…", OPEN), ...library.map((one) => new Option(one.title, one.id)));
     const failed = (error: Error) => {
-      app.say(error.message);
+      say(error.message);
       if (app.run) app.refresh();
     };
     stories.addEventListener("change", () => {
       const story = tours.find((one) => one.id === stories.value);
-      if (story) app.beginStory(story).catch(failed);
-      else app.leaveStory();
+      if (story) app.guide.begin(story).catch(failed);
+      else app.guide.quit();
     });
     scenarios.addEventListener("change", () => {
       const scenario = library.find((one) => one.id === scenarios.value);
@@ -53,25 +51,26 @@ export class Controls {
   private listen(): void {
     const { app } = this;
     const click = (id: string, work: () => unknown) => byId(id).addEventListener("click", () => void work());
-    click("play", () => app.toggle());
-    click("restart", () => app.seek(0));
-    click("step-cell", () => app.stepCell());
-    click("step-frame", () => app.stepFrame());
-    click("step-discard", () => app.stepDiscard());
-    click("share", () => app.share());
+    click("play", () => app.playback.toggle());
+    click("restart", () => app.playback.seek(0));
+    click("step-cell", () => app.playback.stepCell());
+    click("step-frame", () => app.playback.stepFrame());
+    click("step-discard", () => app.playback.stepDiscard());
+    click("share", () => app.address.share());
     click("open", () => this.chooseFile());
+    click("toast", hush);
     click("theme", () => app.switchTheme());
-    byId("speed").addEventListener("input", (event) => app.setSpeed(SLOWEST * 10 ** (Number((event.target as HTMLInputElement).value) / 20)));
+    byId("speed").addEventListener("input", (event) => app.playback.setSpeed(SLOWEST * 10 ** (Number((event.target as HTMLInputElement).value) / 20)));
     byId("file").addEventListener("change", (event) => {
       const file = (event.target as HTMLInputElement).files?.[0];
       if (file) void app.openFile(file);
     });
     byId("home").addEventListener("click", (event) => {
       event.preventDefault();
-      void app.open("");
+      void app.address.open("");
     });
     // The address may have followed what is shown since then.
-    addEventListener("hashchange", ({ newURL }) => void app.open(new URL(newURL).hash));
+    addEventListener("hashchange", ({ newURL }) => void app.address.open(new URL(newURL).hash));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => app.retheme());
     addEventListener("keydown", (event) => this.onKey(event));
     this.listenForFiles();
@@ -79,12 +78,13 @@ export class Controls {
   }
 
   private onKey(event: KeyboardEvent): void {
-    const { app } = this;
+    const { playback, stage } = this.app;
+    if (event.key === "Escape" && (stage.closeTips() || hush())) return;
     const target = event.target as HTMLElement;
     if (target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
     const keys: Record<string, () => unknown> = {
-      " ": () => app.toggle(), ".": () => app.stepCell(), f: () => app.stepFrame(), d: () => app.stepDiscard(), Home: () => app.seek(0),
-      "[": () => app.setSpeed(Math.max(SLOWEST, app.speed / 2)), "]": () => app.setSpeed(Math.min(S, app.speed * 2)),
+      " ": () => playback.toggle(), ".": () => playback.stepCell(), f: () => playback.stepFrame(), d: () => playback.stepDiscard(), Home: () => playback.seek(0),
+      "[": () => playback.setSpeed(playback.speed / 2), "]": () => playback.setSpeed(playback.speed * 2),
     };
     const work = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!work || (event.key === " " && target.closest("button, a"))) return;
@@ -112,12 +112,19 @@ export class Controls {
 
   private listenToStrip(canvas: HTMLCanvasElement): void {
     const { app } = this;
+    const { strip } = app.stage;
     const down = new Map<number, number>();
     const duration = () => app.run.description.duration;
+    const zoomAtNow = (factor: number) => {
+      const half = ((strip.to - strip.from) * factor) / 2;
+      strip.show(app.run.now - half, app.run.now + half, duration());
+      app.stage.redraw();
+    };
+    const move = (by: number) => void app.playback.seek(app.run.now + by);
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
       down.set(event.pointerId, event.offsetX);
-      if (down.size === 1) void app.seek(app.strip.timeAt(event.offsetX));
+      if (down.size === 1) void app.playback.seek(strip.timeAt(event.offsetX));
     });
     canvas.addEventListener("pointermove", (event) => {
       if (!down.has(event.pointerId)) return;
@@ -125,9 +132,9 @@ export class Controls {
         const [other] = [...down].filter(([id]) => id !== event.pointerId).map(([, x]) => x);
         const before = Math.abs(down.get(event.pointerId)! - other);
         const after = Math.max(8, Math.abs(event.offsetX - other));
-        app.strip.zoom((event.offsetX + other) / 2, Math.max(8, before) / after, duration());
-        app.redraw();
-      } else void app.seek(app.strip.timeAt(event.offsetX));
+        strip.zoom((event.offsetX + other) / 2, Math.max(8, before) / after, duration());
+        app.stage.redraw();
+      } else void app.playback.seek(strip.timeAt(event.offsetX));
       down.set(event.pointerId, event.offsetX);
     });
     const up = (event: PointerEvent) => down.delete(event.pointerId);
@@ -135,20 +142,25 @@ export class Controls {
     canvas.addEventListener("pointercancel", up);
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
-      app.strip.zoom(event.offsetX, Math.exp(event.deltaY / 400), duration());
-      app.redraw();
+      strip.zoom(event.offsetX, Math.exp(event.deltaY / 400), duration());
+      app.stage.redraw();
     }, { passive: false });
     canvas.addEventListener("dblclick", () => {
-      app.strip.show(0, duration(), duration());
-      app.redraw();
+      strip.show(0, duration(), duration());
+      app.stage.redraw();
     });
     canvas.addEventListener("keydown", (event) => {
-      const step = (app.strip.to - app.strip.from) / (event.shiftKey ? 20 : 400);
+      const step = (strip.to - strip.from) / (event.shiftKey ? 20 : 400);
       const keys: Record<string, () => void> = {
-        ArrowLeft: () => void app.seek(app.run.now - step),
-        ArrowRight: () => void app.seek(app.run.now + step),
-        "+": () => app.zoomAtNow(0.5),
-        "-": () => app.zoomAtNow(2),
+        ArrowLeft: () => move(-step),
+        ArrowDown: () => move(-step),
+        ArrowRight: () => move(step),
+        ArrowUp: () => move(step),
+        PageDown: () => move((strip.from - strip.to) / 10),
+        PageUp: () => move((strip.to - strip.from) / 10),
+        End: () => void app.playback.seek(duration()),
+        "+": () => zoomAtNow(0.5),
+        "-": () => zoomAtNow(2),
       };
       if (!keys[event.key]) return;
       event.preventDefault();

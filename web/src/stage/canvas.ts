@@ -1,8 +1,15 @@
-/** A canvas that fills its element at the screen's own resolution. */
+/** The size of the page's text, in pixels, at which a pixel of a picture is one of the page. */
+const USUAL_TEXT = 15;
+
+/** A canvas that fills its element at the screen's own resolution. Who has chosen larger text has larger pictures: one of their pixels is
+ * several of the page then. */
 export class Surface {
   readonly context: CanvasRenderingContext2D;
+  /** In pixels of the picture. */
   width = 0;
   height = 0;
+  /** Pixels of the page in one of the picture. */
+  zoom = 1;
 
   constructor(
     readonly canvas: HTMLCanvasElement,
@@ -13,18 +20,24 @@ export class Surface {
     this.fit();
   }
 
-  /** Empties it; drawing is in CSS pixels. */
+  /** Empties it; drawing is in pixels of the picture. */
   begin(): CanvasRenderingContext2D {
-    const scale = devicePixelRatio || 1;
+    const scale = (devicePixelRatio || 1) * this.zoom;
     this.context.setTransform(scale, 0, 0, scale, 0, 0);
     this.context.clearRect(0, 0, this.width, this.height);
     return this.context;
   }
 
+  /** A place on the page's element as one of the picture. */
+  at(x: number, y: number): [number, number] {
+    return [x / this.zoom, y / this.zoom];
+  }
+
   private fit(): void {
     const { clientWidth, clientHeight } = this.canvas;
     const scale = devicePixelRatio || 1;
-    [this.width, this.height] = [clientWidth, clientHeight];
+    this.zoom = parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL_TEXT;
+    [this.width, this.height] = [clientWidth / this.zoom, clientHeight / this.zoom];
     const [width, height] = [Math.round(clientWidth * scale), Math.round(clientHeight * scale)];
     if (this.canvas.width === width && this.canvas.height === height) return;
     [this.canvas.width, this.canvas.height] = [width, height];

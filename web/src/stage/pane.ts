@@ -1,17 +1,19 @@
 /** One run on the stage: the network, one of its ports close up, and the sparks between them. */
 
 import { type Drag, CloseUp } from "./closeup.ts";
-import { h } from "./dom.ts";
+import { h } from "../dom.ts";
+import { factsOfLink, factsOfNode } from "./facts.ts";
 import { Overview } from "./overview.ts";
-import type { Run } from "./run.ts";
+import type { Run } from "../run/run.ts";
 import { Densities, type Scene, Sparks } from "./scene.ts";
-import type { LevelInfo } from "./types.ts";
+import { Tip } from "./tip.ts";
+import type { LevelInfo } from "../run/types.ts";
 
 export interface PaneEvents {
   redraw(): void;
   choosePort(link: number): void;
-  /** A threshold is being dragged; `done` when it is let go. */
-  dragLevel(level: LevelInfo, value: number, done: boolean): void;
+  /** A threshold is being dragged, or let go. Returns what is wrong with the value if it is refused. */
+  dragLevel(level: LevelInfo, value: number): Promise<string | undefined>;
 }
 
 export class Pane {
@@ -20,6 +22,9 @@ export class Pane {
   private readonly caption: HTMLElement;
   private readonly overview: Overview;
   private readonly closeup: CloseUp;
+  private readonly tip = new Tip(true);
+  /** Why a threshold may not stand where it was dragged to. The settings say it too, far below on a phone: those are heard. */
+  private readonly refusal = new Tip(false);
   private readonly sparks = new Sparks();
   private readonly densities = new Densities();
   private scene: Scene | undefined;
@@ -34,17 +39,29 @@ export class Pane {
     const port = h("canvas", { class: "closeup", role: "img", "aria-label": "One port close up: its buffer, and cells that come and go" });
     this.heading = h("h2");
     this.caption = h("p", { class: "caption" });
-    this.root = h("div", { class: "view" }, this.heading, network, port, this.caption);
+    this.root = h("div", { class: "view" }, this.heading, h("div", { class: "network" }, network, this.tip.root), h("div", { class: "port" }, port, this.refusal.root), this.caption);
     this.overview = new Overview(network, events.redraw);
+    this.overview.fit(run.description);
     this.closeup = new CloseUp(port, events.redraw);
-    network.addEventListener("click", (event) => {
-      const link = this.scene && this.overview.portAt(this.scene, event.offsetX, event.offsetY);
-      if (link !== undefined) events.choosePort(link);
-    });
+    network.addEventListener("click", (event) => this.tap(event as PointerEvent));
     network.addEventListener("pointermove", (event) => {
-      network.title = (this.scene && this.overview.nameAt(this.scene, event.offsetX, event.offsetY)) ?? "";
+      const node = this.scene && this.overview.nodeAt(this.scene, event.offsetX, event.offsetY, 4);
+      network.title = node === undefined ? "" : this.run.description.nodes[node].name;
     });
     if (mayDrag) this.listen(port);
+  }
+
+  /** Shows a run. */
+  show(run: Run): void {
+    if (this.run === run) return;
+    // A change shows the same network: what is told of it stays.
+    const { request, description } = this.run;
+    const same = request.toml === run.request.toml && description.nodes.length === run.description.nodes.length && description.links.length === run.description.links.length;
+    if (!same) this.tip.close();
+    this.refusal.close();
+    this.run = run;
+    this.clear();
+    this.overview.fit(run.description);
   }
 
   /** Draws the moment that the run shows; returns whether something still moves on its own. */
@@ -72,6 +89,27 @@ export class Pane {
     this.sparks.add(discards, this.run.description.reasons, now);
   }
 
+  /** Tells what is at a place of the network, and chooses the port that begins there; a tap beside everything closes the note. */
+  private tap({ offsetX: x, offsetY: y, pointerType }: PointerEvent): void {
+    if (!this.scene) return;
+    const finger = pointerType !== "mouse";
+    const node = this.overview.nodeAt(this.scene, x, y, finger ? 10 : 4);
+    const link = node === undefined ? this.overview.linkAt(this.scene, x, y, finger ? 16 : 8) : undefined;
+    const port = this.overview.portAt(this.scene, x, y);
+    if (node !== undefined) this.tip.open(() => factsOfNode(this.run, node), x, y);
+    else if (link !== undefined) this.tip.open(() => factsOfLink(this.run, link), x, y);
+    else this.tip.close();
+    if (port !== undefined) this.events.choosePort(port);
+  }
+
+
+  /** Closes the notes on the pictures; returns whether there was one. */
+  closeTips(): boolean {
+    const open = [this.tip, this.refusal].filter((tip) => tip.isOpen);
+    open.forEach((tip) => tip.close());
+    return open.length > 0;
+  }
+
   /** Says which of two runs this is: by what is set in it alone, or by all that is set if it has nothing of its own. */
   name(title: string, mine: [string, string][], others: [string, string][]): void {
     const own = mine.filter(([key, value]) => !others.some(([key2, value2]) => key === key2 && value === value2));
@@ -81,6 +119,14 @@ export class Pane {
 
   describe(text: string, aside: string): void {
     this.caption.replaceChildren(h("span", {}, text), h("span", {}, aside));
+    this.tip.update();
+  }
+
+  /** Sets a threshold where it was dragged to, and says there why that is refused. */
+  private async setLevel({ level, value }: Drag, { offsetX, offsetY }: PointerEvent): Promise<void> {
+    const reason = await this.events.dragLevel(level, value);
+    if (reason === undefined) this.refusal.close();
+    else this.refusal.open(() => [`${level.key} = ${value} ${this.run.description.links[this.scene!.port].unit} is refused`, reason], offsetX, offsetY);
   }
 
   private listen(canvas: HTMLCanvasElement): void {
@@ -93,6 +139,7 @@ export class Pane {
       event.preventDefault();
       canvas.setPointerCapture(event.pointerId);
       this.closeup.drag = { level, value: level.units };
+      this.refusal.close();
       this.events.redraw();
     });
     canvas.addEventListener("pointermove", (event) => {
@@ -103,7 +150,7 @@ export class Pane {
         return;
       }
       dragged.value = this.closeup.unitsAt(this.scene, event.offsetY);
-      this.events.dragLevel(dragged.level, dragged.value, false);
+      void this.setLevel(dragged, event);
       this.events.redraw();
     });
     // A finger that begins on a threshold must not scroll the page.
@@ -116,7 +163,7 @@ export class Pane {
       const dragged = drag();
       if (!dragged) return;
       this.closeup.drag = undefined;
-      if (event.type === "pointerup") this.events.dragLevel(dragged.level, dragged.value, true);
+      if (event.type === "pointerup") void this.setLevel(dragged, event);
       this.events.redraw();
     };
     canvas.addEventListener("pointerup", release);

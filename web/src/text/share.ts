@@ -11,6 +11,9 @@ export interface Shared {
   speed?: number;
   /** What was set in the run that stands beside this one, if any does. */
   pinned?: [string, string][];
+  /** The story that is followed, by its id, and its step, from 1 on. */
+  story?: string;
+  step?: number;
 }
 
 async function through(bytes: Uint8Array, stream: ReadableWritablePair): Promise<Uint8Array> {
@@ -34,6 +37,8 @@ export async function decode(text: string): Promise<Shared> {
       Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every((part) => typeof part === "string"));
     if (typeof shared.scenario !== "string" || !pairs(shared.set) || !Number.isFinite(shared.at)) throw new Error();
     if (shared.pinned !== undefined && !pairs(shared.pinned)) throw new Error();
+    const absentOr = (type: string, ...values: unknown[]) => values.every((value) => value === undefined || typeof value === type);
+    if (!absentOr("string", shared.toml, shared.story) || !absentOr("number", shared.port, shared.speed, shared.step)) throw new Error();
     return shared;
   } catch {
     throw new Error("This link is damaged: it does not hold a state of the lab.");

@@ -1,13 +1,14 @@
 /** Beside the stage: the port's settings, the flows, the measures. */
 
-import type { App } from "./app.ts";
-import { COPY, commandOf } from "./command.ts";
-import { h } from "./dom.ts";
-import { bytes, change, count, metric, metrics, span } from "./format.ts";
-import type { Run } from "./run.ts";
+import type { App } from "../app/app.ts";
+import { COPY, commandOf } from "../text/command.ts";
+import { h } from "../dom.ts";
+import { bytes, change, count, metric, metrics, span } from "../text/format.ts";
+import { usedLinks } from "../run/network.ts";
+import type { Run } from "../run/run.ts";
 import { RuleEditor } from "./rule.ts";
-import { colourOf } from "./theme.ts";
-import { Flow } from "./view.ts";
+import { colourOf } from "../theme.ts";
+import { Flow } from "../run/view.ts";
 
 /** The measures that are shown first. */
 const SHOWN = 12;
@@ -30,16 +31,26 @@ export class Panel {
     this.rule = new RuleEditor(app, () => this.render());
   }
 
-  /** Everything anew; who is writing goes on writing. */
+  /** Everything anew; who is writing goes on writing, and who has scrolled stays there. */
   render(): void {
-    const active = document.activeElement as HTMLInputElement | null;
+    const active = this.root.contains(document.activeElement) ? (document.activeElement as HTMLInputElement) : undefined;
     const caret = active?.type === "text" ? active.selectionStart : null;
+    const chips = active ? [...this.root.querySelectorAll(".set button")].indexOf(active) : -1;
+    const scrolled = this.root.querySelector(".flows")?.scrollTop ?? 0;
     this.root.replaceChildren(this.port(), this.settings(), this.flows(), this.measures(), help());
-    const field = active?.id ? (document.getElementById(active.id) as HTMLInputElement | null) : null;
-    field?.focus();
+    this.root.querySelector(".flows")!.scrollTop = scrolled;
+    const field = active && this.successor(active.id, chips);
+    field?.focus({ preventScroll: true });
     if (caret !== null) field?.setSelectionRange(caret, caret);
     this.shown = undefined;
     this.update();
+  }
+
+  /** What stands where an element was: for a setting that was taken back the next one, or where one is written. */
+  private successor(id: string, chip: number): HTMLInputElement | null {
+    const same = id ? document.getElementById(id) : null;
+    const chips = this.root.querySelectorAll(".set button");
+    return (same ?? (chip >= 0 ? (chips[Math.min(chip, chips.length - 1)] ?? document.getElementById("setting")) : null)) as HTMLInputElement | null;
   }
 
   /** Another scenario is shown: what was written was not meant for it. */
@@ -49,18 +60,19 @@ export class Panel {
     this.rule.forget();
   }
 
-  /** Sets a key. What a field holds that is refused stays in it, and the reason stands below it. */
-  async change(field: string, key: string, value: string): Promise<void> {
+  /** Sets a key. What a field holds that is refused stays in it, and the reason stands below it; it is returned too. */
+  async change(field: string, key: string, value: string): Promise<string | undefined> {
     const { scenario } = this.app;
     const draft = this.drafts.get(field);
-    const refusal = await this.app.changeKey(key, value);
-    if (scenario !== this.app.scenario) return;
+    const refusal = await this.app.changes.set(key, value);
+    if (scenario !== this.app.scenario) return undefined;
     if (refusal === undefined) {
       if (this.drafts.get(field) === draft) this.drafts.delete(field);
       // What was refused and stands in no field is past.
       for (const other of this.refusals.keys()) if (!this.drafts.has(other)) this.refusals.delete(other);
     }
     this.refuse(field, refusal);
+    return refusal;
   }
 
   private refuse(field: string, refusal: string | undefined): void {
@@ -94,7 +106,9 @@ export class Panel {
     for (let row = 0; row < run.view.captured.length; row++) captured.add(run.view.captured.get(row, 1));
     this.cells.forEach(([window, delivered, timeouts], flow) => {
       const get = (column: number) => run.view.flows.get(flow, column);
-      window.textContent = run.description.flows[flow].tcp ? bytes(get(Flow.cwnd)) : "–";
+      const { tcp, pool } = run.description.flows[flow];
+      // Short flows have no common window.
+      window.textContent = tcp && !pool ? bytes(get(Flow.cwnd)) : "–";
       delivered.textContent = bytes(get(Flow.delivered));
       timeouts.textContent = String(get(Flow.timeouts));
       this.tags[flow].textContent = captured.has(2 * flow) ? "captured" : "";
@@ -107,8 +121,8 @@ export class Panel {
 
   private port(): HTMLElement {
     const { app } = this;
-    const { links, nodes, flows, policies } = app.run.description;
-    const used = new Set(flows.flatMap((flow) => [...flow.route, ...flow.back]));
+    const { links, nodes, policies } = app.run.description;
+    const used = usedLinks(app.run.description);
     const link = links[app.port];
     const ports = h("select", { id: "port", change: (event) => app.choosePort(Number(event.target.value)) });
     links.forEach((one, index) => {
@@ -136,7 +150,7 @@ export class Panel {
       rows.push(h("label", { for: id }, level.key), h("div", { class: "level" }, slider, output), this.refusal(id));
     }
     rows.push(...this.rule.rows(link));
-    return h("section", {}, h("h3", {}, "Port"), h("div", { class: "row" }, ...rows));
+    return h("section", {}, h("h2", {}, "Port"), h("div", { class: "row" }, ...rows));
   }
 
   private settings(): HTMLElement {
@@ -149,17 +163,17 @@ export class Panel {
       return void this.change("setting", name.trim(), value.join("=").trim());
     };
     const chips = app.set.map(([name, value]) =>
-      h("button", { title: "Take this back", click: () => void this.change("chips", name, "") }, `${name} = ${value}  ×`),
+      h("button", { id: `set-${name}`, title: "Take this back", click: () => void this.change("chips", name, "") }, `${name} = ${value}  ×`),
     );
     const pinned = app.beside !== undefined;
     return h("section", {},
-      h("h3", {}, "Change anything", h("small", {}, `seed ${app.run.description.seed}`)),
+      h("h2", {}, "Change anything", h("small", {}, `seed ${app.run.description.seed}`)),
       h("form", { submit: apply }, key, h("button", {}, "Set")),
       this.refusal("setting"),
-      chips.length > 0 && h("div", { class: "chips" }, ...chips),
+      chips.length > 0 && h("div", { class: "chips set" }, ...chips),
       this.refusal("chips"),
       h("p", { class: "note" }, "A change runs the scenario again from the start, with the same seed, and shows the same moment. The previous run stays on the strip, dashed."),
-      h("div", { class: "chips" }, h("button", { id: "pin", "aria-pressed": String(pinned), click: () => void app.pin(pinned ? undefined : [...app.set]) },
+      h("div", { class: "chips" }, h("button", { id: "pin", "aria-pressed": String(pinned), click: () => void app.changes.pin(pinned ? undefined : [...app.set]) },
         pinned ? "Remove the other run" : "Keep this run beside the next"),
         h("button", { id: "copy", title: "As a TOML file for celltrain run", click: () => void app.copyScenario() }, "Copy scenario")),
     );
@@ -176,14 +190,14 @@ export class Panel {
       const tag = h("span", { class: "tag" });
       const swatch = h("i");
       swatch.style.background = colourOf(index, app.theme);
-      const name = h("button", { "aria-pressed": String(app.focus === index), title: `Flow ${flow.name}`, click: () => app.chooseFlow(index) }, swatch, `${nodes[flow.from].name} → ${nodes[flow.to].name}`);
+      const name = h("button", { id: `flow-${index}`, "aria-pressed": String(app.focus === index), title: `Flow ${flow.name}`, click: () => app.chooseFlow(index) }, swatch, `${nodes[flow.from].name} → ${nodes[flow.to].name}`);
       body.append(h("tr", {}, h("td", {}, name, " ", tag), ...cells));
       this.cells.push(cells);
       this.tags.push(tag);
     });
     const head = h("tr", {}, ...["Flow", "Window", "Delivered", "RTOs"].map((title) => h("th", { scope: "col" }, title)));
     const more = flows.length > MOST_FLOWS && h("p", { class: "note" }, `and ${flows.length - MOST_FLOWS} more`);
-    return h("section", {}, h("h3", {}, "Flows", h("small", {}, "choose one to follow it")),
+    return h("section", {}, h("h2", {}, "Flows", h("small", {}, "choose one to follow it")),
       h("div", { class: "flows" }, h("table", {}, h("thead", {}, head), body)), more);
   }
 
@@ -195,7 +209,7 @@ export class Panel {
   private measures(): HTMLElement {
     const { run } = this.app;
     const { outcome } = run;
-    const section = h("section", { id: "measures" }, h("h3", {}, "Measures", h("small", {}, `${span(run.description.warm_up, 6)} to ${span(run.description.duration, 6)}`)));
+    const section = h("section", { id: "measures" }, h("h2", {}, "Measures", h("small", {}, `${span(run.description.warm_up, 6)} to ${span(run.description.duration, 6)}`)));
     if (!outcome) {
       section.append(h("p", { class: "note" }, "The run ahead has not reached the end yet."));
       return section;
@@ -213,7 +227,7 @@ export class Panel {
     }
     const titles = other ? ["", this.app.beside ? "beside" : "before", "now", "change"] : ["", ""];
     section.append(
-      h("table", {}, other && h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", {}, title)))), body),
+      h("table", {}, other && h("thead", {}, h("tr", {}, ...titles.map((title) => (title === "" ? h("td") : h("th", { scope: "col" }, title))))), body),
       h("p", { class: "note" }, `${count(outcome.cell_hops)} cell-hops. `, this.parted(run)),
       h("p", { class: "note" }, "Fingerprint ", h("span", { class: "print" }, outcome.fingerprint), ": the first of the ", h("code", {}, "fingerprints"), ` that this command prints${this.app.scenario.id ? "" : ` of a copy of the scenario, saved as ${COPY}`}:`),
       h("p", { class: "note" }, h("code", { id: "command" }, commandOf(this.app.scenario, this.app.set))),

@@ -3,7 +3,12 @@
 /** What is wrong with a name that does not exist, with the nearest that does. */
 export function unknown(what: string, name: string, known: string[]): string {
   const near = nearest(name.toLowerCase(), known);
-  return `unknown ${what} "${name}": ${near === undefined ? "" : `did you mean "${near}"? `}known: ${known.join(", ")}`;
+  return `unknown ${what} "${shown(name)}": ${near === undefined ? "" : `did you mean "${near}"? `}known: ${known.join(", ")}`;
+}
+
+/** As much of a name as shows which one is meant: an address may hold any text. */
+function shown(name: string): string {
+  return name.length > 60 ? `${name.slice(0, 60)}…` : name;
 }
 
 /** The known name to which the fewest letters have to be changed, if no more than a third of them are. */

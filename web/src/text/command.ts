@@ -1,6 +1,6 @@
 /** The command that repeats on the command line what the page shows. */
 
-import type { Scenario } from "./library.ts";
+import type { Scenario } from "../library.ts";
 
 /** What a copy of the scenario is saved as. */
 export const COPY = "copied.toml";

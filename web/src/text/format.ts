@@ -1,6 +1,6 @@
 /** Numbers and times for people. */
 
-import { MS, S, US } from "./types.ts";
+import { MS, S, US } from "../run/types.ts";
 
 /** Decimals of a number, at most; smaller ones have an exponent. */
 const MOST_DECIMALS = 9;

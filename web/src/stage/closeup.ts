@@ -1,11 +1,11 @@
 /** One port close up: cells that come, the buffer as a glass, thresholds that can be dragged, cells that go. */
 
 import { FONT, SMALL, Surface, drawCells } from "./canvas.ts";
-import { fitted } from "./labels.ts";
+import { firstThatFits, fitted } from "./layout/labels.ts";
 import { Densities, type Scene, type Spark, Sparks, flowOf, heldUnit, isBack, slotOf, styleOf, styleOfRow } from "./scene.ts";
-import { colourOf, mix } from "./theme.ts";
-import { type LevelInfo, Place } from "./types.ts";
-import { Port, Row } from "./view.ts";
+import { colourOf, mix } from "../theme.ts";
+import { type LevelInfo, Place } from "../run/types.ts";
+import { Port, Row } from "../run/view.ts";
 
 /** Where things are on the canvas. */
 interface Frame {
@@ -63,7 +63,8 @@ export class CloseUp {
   }
 
   /** The threshold near a height on the canvas. */
-  levelAt(scene: Scene, x: number, y: number, reach: number): LevelInfo | undefined {
+  levelAt(scene: Scene, left: number, top: number, reach: number): LevelInfo | undefined {
+    const [x, y] = this.surface.at(left, top);
     const frame = this.frame(scene);
     if (x < frame.left - 24 || x > frame.right + 130) return undefined;
     const { levels } = scene.run.description.links[scene.port];
@@ -72,7 +73,8 @@ export class CloseUp {
   }
 
   /** What a height on the canvas means in units of the buffer. */
-  unitsAt(scene: Scene, y: number): number {
+  unitsAt(scene: Scene, top: number): number {
+    const [, y] = this.surface.at(0, top);
     const frame = this.frame(scene);
     const share = (frame.bottom - y) / (frame.bottom - frame.top);
     return Math.max(1, Math.min(frame.capacity, Math.round(share * frame.capacity)));
@@ -368,7 +370,7 @@ export class CloseUp {
       const at = freeHeight(placed, y, frame.bottom - 24);
       placed.push(at);
       const share = Math.round((1000 * units) / frame.capacity) / 10;
-      const text = `${level.key} ${units} (${share} %)`;
+      const text = firstThatFits([`${level.key} ${units} (${share} %)`, `${level.key} ${units}`, `${units}`], this.surface.width - frame.right - 27, (one) => context.measureText(one).width);
       context.fillStyle = theme.paper;
       context.fillRect(frame.right + 24, at - 7, context.measureText(text).width + 6, 14);
       context.fillStyle = theme.accent;

@@ -1,5 +1,7 @@
 /** Where the names of nodes stand, so that none lies on another: shortened where that helps, left out where nothing does. */
 
+import type { Point } from "./geometry.ts";
+
 export interface Named {
   name: string;
   x: number;
@@ -7,7 +9,11 @@ export interface Named {
   /** Half of the height and width of its mark. */
   radius: number;
   host: boolean;
+  /** Where its name may stand, the best first. */
+  sides: Side[];
 }
+
+export type Side = "left" | "right" | "below" | "above";
 
 export interface Label {
   text: string;
@@ -45,6 +51,11 @@ export function fitted(name: string, width: number, measure: (text: string) => n
   return shortened(name, length);
 }
 
+/** The first of some texts that is no wider than `width`; the last if none is. */
+export function firstThatFits(texts: string[], width: number, measure: (text: string) => number): string {
+  return texts.find((text) => measure(text) <= width) ?? texts.at(-1)!;
+}
+
 /** Labels in a picture of this size, by node. Switches come first: there are fewer of them, and they tell where one is. */
 export function placeLabels(nodes: Named[], [width, height]: [number, number], measure: (text: string) => number): (Label | undefined)[] {
   const taken: Box[] = nodes.map(({ x, y, radius }) => ({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius }));
@@ -61,7 +72,7 @@ export function placeLabels(nodes: Named[], [width, height]: [number, number], m
     for (const length of LENGTHS) {
       const text = shortened(node.name, length);
       const wide = measure(text);
-      for (const label of candidates(node, text, width)) {
+      for (const label of candidates(node, text)) {
         const box = boxOf(label, wide);
         if (box.left < 0 || box.right > width || box.top < 0 || box.bottom > height || taken.some((other) => overlap(box, other))) continue;
         taken.push(box);
@@ -72,15 +83,25 @@ export function placeLabels(nodes: Named[], [width, height]: [number, number], m
   }
 }
 
-/** Hosts at an edge of the picture have their names beside them, all others below or above. */
-function candidates({ x, y, radius, host }: Named, text: string, width: number): Label[] {
-  const below: Label = { text, x, y: y + radius + 9, align: "center" };
-  const above: Label = { text, x, y: y - radius - 9, align: "center" };
-  const left: Label = { text, x: x - radius - 4, y, align: "right" };
-  const right: Label = { text, x: x + radius + 4, y, align: "left" };
-  if (host && x < width / 3) return [left, below, above];
-  if (host && x > (2 * width) / 3) return [right, below, above];
-  return [below, above];
+function candidates({ x, y, radius, sides }: Named, text: string): Label[] {
+  const labels: Record<Side, Label> = {
+    below: { text, x, y: y + radius + 9, align: "center" },
+    above: { text, x, y: y - radius - 9, align: "center" },
+    left: { text, x: x - radius - 4, y, align: "right" },
+    right: { text, x: x + radius + 4, y, align: "left" },
+  };
+  return sides.map((side) => labels[side]);
+}
+
+/** Those of a switch. */
+export const SIDES: Side[] = ["below", "above", "right", "left"];
+
+/** The sides of a place, that away from another one first, and the one towards it not at all: there is what joins the two. */
+export function sidesAway(from: Point, place: Point): Side[] {
+  const [x, y] = [place.x - from.x, place.y - from.y];
+  const across: Side[] = x < 0 ? ["left", "right"] : ["right", "left"];
+  const along: Side[] = y < 0 ? ["above", "below"] : ["below", "above"];
+  return Math.abs(x) > Math.abs(y) ? [across[0], ...along] : [along[0], ...across];
 }
 
 function boxOf({ x, y, align }: Label, wide: number): Box {

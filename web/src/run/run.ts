@@ -150,7 +150,7 @@ export class Run {
   async advance(until: number, budget: number): Promise<void> {
     await this.exclusively(async () => {
       const { happened, look } = await this.live.ask<"advance">({ do: "advance", until, period: this.description.duration, budget });
-      happened.forEach((numbers) => this.fresh.push(...discardsOf(new View(numbers))));
+      for (const numbers of happened) this.fresh = this.fresh.concat(discardsOf(new View(numbers)));
       this.view = new View(look);
     });
   }
@@ -229,7 +229,7 @@ export class Run {
   private note(view: View): void {
     this.samples.add(view);
     this.scanned = view.now;
-    if (this.discards.length < MOST_EVENTS) this.discards.push(...discardsOf(view));
+    if (this.discards.length < MOST_EVENTS) this.discards = this.discards.concat(discardsOf(view));
     for (let row = 0; row < view.reactions.length && this.reactions.length < MOST_EVENTS; row++) {
       const get = (column: number) => view.reactions.get(row, column);
       this.reactions.push({ at: get(Reaction.at), flow: get(Reaction.flow), kind: get(Reaction.kind) });

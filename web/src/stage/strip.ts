@@ -1,12 +1,12 @@
 /** The strip: queues, windows, throughput, delays and completion times of the whole run over time, with the moment that the stage shows. */
 
 import { SMALL, Surface } from "./canvas.ts";
-import { h } from "./dom.ts";
-import { bytes, count, rate, span, tick } from "./format.ts";
-import type { Run } from "./run.ts";
+import { h } from "../dom.ts";
+import { bytes, count, rate, span, tick } from "../text/format.ts";
+import type { Run } from "../run/run.ts";
 import { type Scene, heldUnit } from "./scene.ts";
-import { colourOf, type Theme } from "./theme.ts";
-import { MS, S } from "./types.ts";
+import { colourOf, type Theme } from "../theme.ts";
+import { MS, S } from "../run/types.ts";
 
 /** A curve: values at the samples' times. */
 interface Curve {
@@ -48,9 +48,9 @@ interface Panel {
 const TIMEOUT = 1;
 const LABELS = 78;
 const AXIS = 20;
-/** The height of a panel where there are as many as stand in the style sheet's height, and of one more. */
+/** Panels that the style sheet's height is for, and the height of one more, in units of the page's text. */
 const USUAL = 3;
-const MORE = 78;
+const MORE = 5.2;
 
 export class Strip {
   private readonly surface: Surface;
@@ -77,7 +77,7 @@ export class Strip {
   /** Makes room for as many panels as a run has. */
   fit(run: Run): void {
     const panels = 2 + 2 * Number(hasConnections(run)) + Number(hasBareCells(run)) + Number(hasShortFlows(run));
-    this.canvas.style.setProperty("--more", `${Math.max(0, panels - USUAL) * MORE}px`);
+    this.canvas.style.setProperty("--more", `${Math.max(0, panels - USUAL) * MORE}rem`);
   }
 
   show(from: number, to: number, duration: number): void {
@@ -92,7 +92,8 @@ export class Strip {
     this.show(centre - (centre - this.from) * factor, centre + (this.to - centre) * factor, duration);
   }
 
-  timeAt(x: number): number {
+  timeAt(left: number): number {
+    const [x] = this.surface.at(left, 0);
     const share = (x - LABELS) / Math.max(1, this.surface.width - LABELS - 8);
     return this.from + Math.max(0, Math.min(1, share)) * (this.to - this.from);
   }
@@ -104,7 +105,7 @@ export class Strip {
   /** `ghost` is the run before the last change, or the one beside it, which is drawn dashed. */
   draw(scene: Scene, ghost: Run | undefined): void {
     const x = this.x(scene.run.now);
-    this.cursor.style.transform = `translateX(${x}px)`;
+    this.cursor.style.transform = `translateX(${x * this.surface.zoom}px)`;
     this.cursor.hidden = x < LABELS - 1 || x > this.surface.width - 6;
     // The run ahead grows a hundred times; a few of them are enough to see it grow.
     const { run, theme, port, focus } = scene;

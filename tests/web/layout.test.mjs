@@ -1,0 +1,206 @@
+/** Where nodes and their names stand, for networks of all kinds and pictures of two sizes. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { scenarios } from "../../web/build.mjs";
+import { engineBytes, load } from "./support.mjs";
+
+const { Engine } = await load("run/engine");
+const { SIDES, firstThatFits, fitted, placeLabels, shortened, sidesAway } = await load("stage/layout/labels");
+const { usedLinks } = await load("run/network");
+const { mainPort } = await load("run/steps");
+const { isHigh, layOut } = await load("stage/layout/layout");
+const module = new WebAssembly.Module(engineBytes());
+
+const describe = (name, toml, set = []) => new Engine(module).load({ name, toml, set });
+const library = (await scenarios()).map(({ id, toml }) => [id, describe(id, toml)]);
+
+/** A network of hosts that send to each other, without a scenario of the library. */
+const network = (topology) => describe("network", `schema = 1
+name = "network"
+duration = "20 ms"
+warm-up = "5 ms"
+link = { framing = "packets", rate = "1 Gbit/s", delay = "2 us" }
+switch = { buffer = "100 packets" }
+tcp = { stack = "linux" }
+traffic = { kind = "greedy" }
+[topology]
+${Object.entries(topology).map(([key, value]) => `${key} = ${JSON.stringify(value)}`).join("\n")}`);
+
+const NETWORKS = [
+  { kind: "random", switches: 20, degree: 4, hosts: 2 },
+  { kind: "random", switches: 10, degree: 3, hosts: 1 },
+  { kind: "random", switches: 40, degree: 5, hosts: 5 },
+  { kind: "torus", rows: 12, columns: 1, hosts: 2 },
+  { kind: "torus", rows: 6, columns: 1, hosts: 1 },
+  { kind: "torus", rows: 4, columns: 5, hosts: 1 },
+  { kind: "fat-tree", k: 4 },
+  { kind: "fat-tree", k: 8 },
+  { kind: "fat-tree", k: 4, pattern: "incast" },
+  { kind: "leaf-spine", leaves: 4, spines: 4, hosts: 4 },
+  { kind: "leaf-spine", leaves: 10, spines: 4, hosts: 20 },
+  { kind: "parking-lot", switches: 6, sources: 5 },
+  { kind: "n-source", sources: 200 },
+  { kind: "chain", trunks: 5, long: 2, cross: 2 },
+].map((topology) => [Object.values(topology).join(" "), network(topology)]);
+
+/** The sizes of the picture on a laptop and on a phone, as the style sheet gives them. */
+const sizesOf = (description) => (isHigh(description) ? [[870, 230], [362, 230]] : [[870, 160], [362, 122]]);
+
+const PICTURES = [...library, ...NETWORKS].flatMap(([name, description]) => {
+  return sizesOf(description).map((size) => ({ title: `${name} at ${size[0]}`, description, size, ...layOut(description, size) }));
+});
+
+test("nodes stand in the picture, and none on another", () => {
+  for (const { title, description, size, places, sizes } of PICTURES) {
+    places.forEach((a, one) => {
+      const [x, y] = [sizes[one], size[0] - sizes[one]];
+      assert.ok(a.x >= x && a.x <= y && a.y >= sizes[one] && a.y <= size[1] - sizes[one], `${title}: ${description.nodes[one].name} is cut`);
+      for (let other = one + 1; other < places.length; other++) {
+        const b = places[other];
+        const apart = Math.hypot(a.x - b.x, a.y - b.y);
+        assert.ok(apart >= sizes[one] + sizes[other], `${title}: ${description.nodes[one].name} and ${description.nodes[other].name}, ${apart}`);
+      }
+    });
+  }
+});
+
+test("no switch stands on a link of others, so that each link can be followed to its ends", () => {
+  for (const { title, description, places, half } of PICTURES.filter(({ title }) => /random|torus/.test(title))) {
+    const { nodes, links } = description;
+    const trunks = links.filter(({ from, to }) => !nodes[from].host && !nodes[to].host && from < to);
+    const on = trunks.flatMap(({ from, to, name }) => {
+      const [a, b] = [places[from], places[to]];
+      const length = Math.hypot(b.x - a.x, b.y - a.y);
+      return nodes.flatMap(({ host, name: other }, node) => {
+        if (host || node === from || node === to) return [];
+        const along = ((places[node].x - a.x) * (b.x - a.x) + (places[node].y - a.y) * (b.y - a.y)) / length;
+        const aside = Math.abs((places[node].y - a.y) * (b.x - a.x) - (places[node].x - a.x) * (b.y - a.y)) / length;
+        return along <= 0 || along >= length || aside > 0.85 * half ? [] : [`${other} on ${name}`];
+      });
+    });
+    // A hundred links in a flat picture leave no way around everything.
+    assert.ok(on.length <= (trunks.length < 100 ? 0 : 0.2 * trunks.length), `${title}: ${on.join(", ")}`);
+  }
+});
+
+test("a ring is a ring: its links do not cross", () => {
+  const sign = (a, b, c) => Math.sign((b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x));
+  const cross = (a, b, c, d) => sign(a, b, c) !== sign(a, b, d) && sign(c, d, a) !== sign(c, d, b);
+  for (const { title, description, places } of PICTURES.filter(({ title }) => /torus (6|12) 1/.test(title))) {
+    const trunks = description.links.filter(({ from, to }) => !description.nodes[from].host && !description.nodes[to].host && from < to);
+    assert.ok(trunks.length >= 6);
+    trunks.forEach((one, place) => {
+      for (const other of trunks.slice(place + 1)) {
+        if (new Set([one.from, one.to, other.from, other.to]).size < 4) continue;
+        assert.ok(!cross(places[one.from], places[one.to], places[other.from], places[other.to]), `${title}: ${one.name} crosses ${other.name}`);
+      }
+    });
+  }
+});
+
+test("the same network always looks the same", () => {
+  for (const { description, size, places } of PICTURES) assert.deepEqual(layOut(description, size).places, places);
+});
+
+test("a large network is laid out while somebody waits", () => {
+  // Far more than what is legible: what counts is that the work is bounded. The bound is generous, as machines differ.
+  for (const topology of [{ kind: "torus", rows: 20, columns: 20, hosts: 1 }, { kind: "n-source", sources: 5000 }]) {
+    const description = network(topology);
+    const before = process.cpuUsage();
+    const { places } = layOut(description, [870, 230]);
+    assert.equal(description.links[mainPort({ description })].name.startsWith("switch"), true);
+    const { user } = process.cpuUsage(before);
+    assert.ok(places.every(({ x, y }) => Number.isFinite(x) && Number.isFinite(y)));
+    assert.ok(user < 3e6, `${user} µs of processor time`);
+  }
+});
+
+test("data go from left to right where there is such a direction", () => {
+  let seen = 0;
+  for (const { title, description, places } of PICTURES) {
+    if (isHigh(description)) continue;
+    seen++;
+    for (const flow of description.flows) {
+      for (const link of flow.route) assert.ok(places[description.links[link].from].x < places[description.links[link].to].x, `${title}: ${description.links[link].name}`);
+    }
+  }
+  assert.ok(seen > 20);
+});
+
+test("where packets are sprayed over all ways, all links between switches are used", () => {
+  const description = network({ kind: "fat-tree", k: 4, pattern: "incast" });
+  const trunks = description.links.flatMap(({ from, to }, link) => (description.nodes[from].host || description.nodes[to].host ? [] : [link]));
+  assert.ok(trunks.some((link) => !usedLinks(description).has(link)));
+  const sprayed = usedLinks({ ...description, scenario: { routing: { multipath: "packet" } } });
+  assert.ok(trunks.every((link) => sprayed.has(link)));
+});
+
+test("a fat tree stands level by level, and each switch above what hangs on it", () => {
+  for (const { description, places } of PICTURES.filter(({ title }) => title.startsWith("fat-tree"))) {
+    const level = (name) => description.nodes.flatMap((node, index) => (node.name.replace(/\d+/, "") === name ? [places[index].y] : []));
+    for (const [upper, lower] of [["core", "aggregation"], ["aggregation", "edge"], ["edge", "host"]]) assert.ok(Math.max(...level(upper)) + 30 < Math.min(...level(lower)));
+    if (description.nodes.filter(({ host }) => host).length > 16) continue;
+    const x = (name) => places[description.nodes.findIndex((node) => node.name === name)].x;
+    assert.ok(x("host1") < x("edge1") && x("edge1") < x("host2") && x("host2") < x("host3"));
+    assert.ok(x("aggregation2") < x("edge3") && x("edge8") > x("aggregation7"));
+  }
+});
+
+/** Like the page's font: about six pixels for a character. */
+const widthOf = (text) => 6 * [...text].length;
+
+function labelled({ description: { nodes, links }, size, places, sizes }) {
+  const marks = nodes.map((node, index) => {
+    const at = node.host ? links.find(({ from }) => from === index)?.to : undefined;
+    return { ...node, ...places[index], radius: sizes[index], sides: at === undefined ? SIDES : sidesAway(places[at], places[index]) };
+  });
+  return { marks, labels: placeLabels(marks, size, widthOf) };
+}
+
+test("names of nodes lie neither on each other nor on nodes", () => {
+  const crowd = Array.from({ length: 12 }, (_, place) => ({ name: `a-source-with-a-very-long-name-${place}`, x: 46 + place * 22, y: 100, radius: 7, host: true, sides: ["below", "above"] }));
+  const pictures = [{ title: "long names", size: [390, 122], marks: crowd, labels: placeLabels(crowd, [390, 122], widthOf) }, ...PICTURES.map((picture) => ({ ...picture, ...labelled(picture) }))];
+  for (const { title, size, marks, labels } of pictures) {
+    const boxes = labels.flatMap((label) => {
+      if (!label) return [];
+      const left = label.x - { left: 0, right: 1, center: 0.5 }[label.align] * widthOf(label.text);
+      return [{ left, right: left + widthOf(label.text), top: label.y - 6, bottom: label.y + 6 }];
+    });
+    const squares = marks.map(({ x, y, radius }) => ({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius }));
+    assert.ok(boxes.length > 0, title);
+    boxes.forEach((box, place) => {
+      assert.ok(box.left >= 0 && box.right <= size[0] && box.top >= 0 && box.bottom <= size[1], title);
+      for (const other of [...boxes.slice(place + 1), ...squares]) {
+        assert.ok(box.left >= other.right || other.left >= box.right || box.top >= other.bottom || other.top >= box.bottom, title);
+      }
+    });
+  }
+});
+
+test("where there is space for names they are there", () => {
+  const share = (picture, host) => {
+    const { marks, labels } = labelled(picture);
+    const those = labels.filter((_, node) => marks[node].host === host);
+    return those.filter(Boolean).length / those.length;
+  };
+  const picture = (title) => PICTURES.find((one) => one.title === title);
+  for (const title of ["random 20 4 2 at 870", "random 10 3 1 at 870", "torus 12 1 2 at 870", "fat-tree 4 at 870", "leaf-spine 4 4 4 at 870", "fat-tree 4 at 362", "torus 12 1 2 at 362"]) {
+    assert.ok(share(picture(title), false) > 0.9, `switches of ${title}`);
+  }
+  assert.ok(share(picture("random 20 4 2 at 870"), true) > 0.6);
+  assert.ok(share(picture("fat-tree 4 at 362"), true) > 0.4);
+});
+
+test("a name that is shortened keeps its number", () => {
+  assert.equal(shortened("aggregation12", 7), "aggr…12");
+  assert.equal(shortened("edge1", 7), "edge1");
+  assert.equal(shortened("2001000200030004", 5), "2…004");
+  assert.equal(fitted("switch-in-the-cellar", 60, widthOf), "switch-i…r");
+  assert.equal(fitted("x".repeat(50), 1, widthOf), "x…x");
+});
+
+test("of a text that has no room a shorter one is shown", () => {
+  const texts = ["threshold 800 (80 %)", "threshold 800", "800"];
+  for (const [width, text] of [[200, texts[0]], [100, texts[1]], [50, texts[2]], [1, texts[2]]]) assert.equal(firstThatFits(texts, width, widthOf), text);
+});

@@ -1,0 +1,95 @@
+/** The address: what it asks for is shown, and what is shown it names. */
+
+import { library, named, tours } from "../library.ts";
+import { unknown } from "../text/names.ts";
+import { decode, encode } from "../text/share.ts";
+import type { App } from "./app.ts";
+import type { Settings } from "./changes.ts";
+import { say } from "./toast.ts";
+
+export class Address {
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly app: App) {}
+
+  /** Shows what a fragment of an address asks for; the first story if it asks for nothing, or for something that is not there. */
+  async open(fragment: string): Promise<void> {
+    const { app } = this;
+    const asked = new URLSearchParams(fragment.replace(/^#/, ""));
+    const [[kind, value] = ["", ""]] = asked;
+    try {
+      if (kind === "run") await this.openShared(value);
+      else if (kind === "scenario") await app.openScenario(named("scenario", value, library));
+      else if (kind === "story") await app.guide.begin(named("story", value, tours), Number(asked.get("step") ?? 1));
+      else if (kind === "") await app.guide.begin(tours[0]);
+      else throw new Error(unknown("fragment", `#${fragment.replace(/^#/, "")}`, ["#scenario=NAME", "#story=NAME", "#story=NAME&step=NUMBER", "#run=STATE"]));
+    } catch (error) {
+      if (app.run) this.follow();
+      else await app.guide.begin(tours[0]);
+      say((error as Error).message);
+    }
+  }
+
+  private async openShared(state: string): Promise<void> {
+    const { app } = this;
+    const isLast = app.choose();
+    const shared = await decode(state);
+    if (!isLast()) return;
+    const story = shared.story === undefined ? undefined : named("story", shared.story, tours);
+    const scenario = shared.toml === undefined ? named("scenario", shared.scenario, library) : { id: "", title: shared.scenario, toml: shared.toml };
+    app.guide.leave();
+    if (!(await app.load(scenario, shared.set, shared.at, shared.pinned))) return;
+    const { port, speed } = shared;
+    if (port !== undefined && port in app.run.description.links) app.port = port;
+    if (speed) app.playback.setSpeed(speed);
+    else app.playback.setSpeedFor();
+    if (story) app.guide.resume(story, shared.step ?? 1);
+    app.refresh();
+  }
+
+  /** Keeps the address true: a reload opens what is shown. Not at once, as browsers count how often a page changes its address. */
+  follow(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(async () => {
+      const isLast = this.app.lastChoice();
+      const address = await this.ofWhatIsShown();
+      if (isLast()) history.replaceState(null, "", address);
+    }, 250);
+  }
+
+  private async ofWhatIsShown(): Promise<string> {
+    const { guide, scenario, set, beside } = this.app;
+    if (guide.story && guide.isAsTold()) return `#story=${guide.story.id}${guide.step > 1 ? `&step=${guide.step}` : ""}`;
+    const asItComes = scenario.id !== "" && set.length === 0 && !beside && !guide.story;
+    return asItComes ? `#scenario=${scenario.id}` : this.link();
+  }
+
+  /** The address of what is seen, with its moment. */
+  async link(): Promise<string> {
+    const { scenario, set, run, port, playback, beside, guide } = this.app;
+    const own = library.some((one) => one.id === scenario.id);
+    const state = {
+      scenario: own ? scenario.id : scenario.title, toml: own ? undefined : scenario.toml, set,
+      at: run.now, port, speed: playback.speed, pinned: beside ? (beside.request.set as Settings) : undefined,
+      story: guide.story?.id, step: guide.story && guide.step,
+    };
+    return `${location.href.split("#")[0]}#run=${await encode(state)}`;
+  }
+
+  /** Puts a link to what is seen into the address and on the clipboard. */
+  async share(): Promise<void> {
+    const link = await this.link();
+    history.replaceState(null, "", link);
+    await copy(link, "The link is copied: it opens the lab at this moment.");
+  }
+}
+
+/** Puts a text on the clipboard, or on the page where that is not allowed. */
+export async function copy(text: string, done: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(done);
+  } catch {
+    say(text);
+  }
+}

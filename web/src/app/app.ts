@@ -1,0 +1,175 @@
+/** The lab: which scenario is loaded, and what of it is chosen. Its parts do the rest: `playback` time, `changes` what is set,
+ * `address` the address, `stage` the pictures, `panel` and `guide` what stands beside them. */
+
+import { byId } from "../dom.ts";
+import type { Scenario } from "../library.ts";
+import type { Client } from "../run/client.ts";
+import { Run } from "../run/run.ts";
+import { mainPort } from "../run/steps.ts";
+import { Panel } from "../side/panel.ts";
+import { StoryGuide } from "../side/story.ts";
+import { Stage } from "../stage/stage.ts";
+import { COPY } from "../text/command.ts";
+import { wordedForPage } from "../text/messages.ts";
+import { readTheme } from "../theme.ts";
+import { Address, copy } from "./address.ts";
+import { Changes, type Settings } from "./changes.ts";
+import { Controls } from "./controls.ts";
+import { Playback } from "./playback.ts";
+import { hush, say } from "./toast.ts";
+
+export class App {
+  scenario!: Scenario;
+  set: Settings = [];
+  run!: Run;
+  /** The run that stands beside this one. */
+  beside: Run | undefined;
+  /** The run before the last change. */
+  ghost: Run | undefined;
+  port = 0;
+  focus = -1;
+  theme = readTheme();
+  readonly playback = new Playback(this);
+  readonly changes = new Changes(this);
+  readonly address = new Address(this);
+  readonly stage: Stage;
+  readonly panel: Panel;
+  readonly guide: StoryGuide;
+  /** Counts what was chosen to be loaded: the last choice wins, however long each one takes. */
+  private choice = 0;
+
+  constructor(private readonly startClient: () => Client) {
+    this.stage = new Stage(this);
+    this.panel = new Panel(byId("panel"), this);
+    this.guide = new StoryGuide(byId("story"), this);
+    new Controls(this);
+  }
+
+  /** Something else was chosen; the function that is returned says whether it is still the last choice. */
+  choose(): () => boolean {
+    this.choice++;
+    return this.lastChoice();
+  }
+
+  /** Says later whether nothing else was chosen since. */
+  lastChoice(): () => boolean {
+    const { choice } = this;
+    return () => choice === this.choice;
+  }
+
+  async openScenario(scenario: Scenario): Promise<void> {
+    this.guide.leave();
+    if (!(await this.load(scenario, [], 0))) return;
+    this.playback.setSpeedFor();
+    this.refresh();
+  }
+
+  /** Runs a file that somebody has dropped or opened. */
+  async openFile(file: File): Promise<void> {
+    const isLast = this.choose();
+    try {
+      const toml = await file.text();
+      if (isLast()) await this.openScenario({ id: "", title: file.name, toml });
+    } catch (error) {
+      say((error as Error).message);
+    }
+  }
+
+  /** Loads a scenario and shows it at a time; returns whether it is shown, which it is not if another was chosen meanwhile. If it is
+   * refused the old run stays, and the error says why. */
+  async load(scenario: Scenario, set: Settings, at: number, pinned?: Settings): Promise<boolean> {
+    const isLast = this.choose();
+    const runs: Run[] = [];
+    try {
+      for (const settings of pinned ? [set, pinned] : [set]) runs.push(await this.start(scenario, settings, at));
+    } catch (error) {
+      runs.forEach((run) => run.end());
+      if (!isLast()) return false;
+      throw error;
+    }
+    if (!isLast()) {
+      runs.forEach((run) => run.end());
+      return false;
+    }
+    this.show(scenario, set, runs);
+    return true;
+  }
+
+  private show(scenario: Scenario, set: Settings, [run, beside]: Run[]): void {
+    const { ghost, beside: besideBefore, run: before } = this;
+    const same = before && this.scenario.toml === scenario.toml;
+    [this.run, this.scenario, this.set, this.beside, this.ghost] = [run, scenario, set, beside, undefined];
+    for (const old of [ghost, besideBefore, before]) old?.end();
+    this.changes.forget();
+    this.playback.forget();
+    if (!same) {
+      this.port = mainPort(run);
+      this.focus = -1;
+      this.panel.forget();
+      this.stage.strip.show(0, run.description.duration, run.description.duration);
+    }
+    this.playback.pause();
+    // What was said of what was opened before is past.
+    hush();
+    this.refresh();
+  }
+
+  /** A run of a scenario, at a time. */
+  async start(scenario: Scenario, set: Settings, at: number): Promise<Run> {
+    const name = scenario.id ? `${scenario.id}.toml` : scenario.title;
+    const run = new Run(this.startClient, { name, toml: scenario.toml, set }, () => this.stage.redraw());
+    try {
+      await run.load(at);
+    } catch (error) {
+      run.end();
+      throw error instanceof Error ? new Error(wordedForPage(error.message, set)) : error;
+    }
+    return run;
+  }
+
+  choosePort(link: number): void {
+    this.port = link;
+    this.refresh();
+  }
+
+  chooseFlow(flow: number): void {
+    this.focus = this.focus === flow ? -1 : flow;
+    this.refresh();
+  }
+
+  /** Sets a threshold of the port; returns what is wrong with the value if it is refused. */
+  dragLevel(key: string, units: number): Promise<string | undefined> {
+    const link = this.run.description.links[this.port];
+    return this.panel.change(`level-${key}`, `switch.discard.${link.policy}.${key}`, `${units} ${link.unit}`);
+  }
+
+  /** Everything that does not change from frame to frame. */
+  refresh(): void {
+    this.playback.setSpeed(this.playback.speed);
+    this.stage.refresh();
+    this.showScenario();
+    this.panel.render();
+    this.address.follow();
+  }
+
+  /** Lets the menu of scenarios name what is shown. */
+  showScenario(): void {
+    const menu = byId<HTMLSelectElement>("scenarios");
+    menu.value = this.scenario.id;
+    menu.options[0].text = this.scenario.id ? "Own file" : this.scenario.title;
+  }
+
+  async copyScenario(): Promise<void> {
+    await copy(await this.run.scenario(), `The scenario is copied: save it as ${COPY} for celltrain run.`);
+  }
+
+  switchTheme(): void {
+    document.documentElement.dataset.theme = this.theme.dark ? "light" : "dark";
+    this.retheme();
+  }
+
+  retheme(): void {
+    this.theme = readTheme();
+    this.refresh();
+  }
+}

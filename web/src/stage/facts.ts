@@ -1,0 +1,59 @@
+/** What there is to say of a node or a link at the moment that a run shows. */
+
+import type { Run } from "../run/run.ts";
+import { Flow, Port } from "../run/view.ts";
+import { bytes, count, rate, span } from "../text/format.ts";
+import { heldUnit } from "./scene.ts";
+
+/** The name first, then one fact per line. */
+export type Facts = [string, ...string[]];
+
+/** What is shown of a run: the description and the view of the moment. */
+type Seen = Pick<Run, "description" | "view">;
+
+/** The most flows of a host that are told of one by one. */
+const MOST_FLOWS = 3;
+
+export function factsOfLink(run: Seen, link: number): Facts {
+  const { name, rate: speed, delay, policy } = run.description.links[link];
+  const facts: Facts = [name, `${rate(speed)}, ${span(delay)}`];
+  const row = portOf(run, link);
+  if (row === undefined || run.view.ports.get(row, Port.inSwitch) === 0) return facts;
+  const lost = run.view.ports.get(row, Port.discarded);
+  return [...facts, `${policy}: ${held(run, [row])}, ${lost === 0 ? "none" : count(lost)} discarded`];
+}
+
+export function factsOfNode(run: Seen, node: number): Facts {
+  const { nodes, links } = run.description;
+  const { name, host } = nodes[node];
+  if (host) return [name, ...flowsOf(run, node)];
+  const rows = links.flatMap(({ from }, link) => (from === node ? [portOf(run, link)] : [])).filter((row) => row !== undefined);
+  return [name, `${rows.length} ${rows.length === 1 ? "port" : "ports"}: ${rows.length === 0 ? "not used" : held(run, rows)}`];
+}
+
+function flowsOf({ description, view }: Seen, host: number): string[] {
+  const { nodes, flows } = description;
+  const mine = flows.map((_, flow) => flow).filter((flow) => flows[flow].from === host || flows[flow].to === host);
+  const texts = mine.slice(0, MOST_FLOWS).map((flow) => {
+    const { from, to, tcp, pool } = flows[flow];
+    const get = (column: number) => view.flows.get(flow, column);
+    const window = tcp && !pool && from === host ? `, window ${bytes(get(Flow.cwnd))}` : "";
+    return `${from === host ? `to ${nodes[to].name}` : `from ${nodes[from].name}`}: ${bytes(get(Flow.delivered))} delivered${window}`;
+  });
+  if (mine.length > MOST_FLOWS) texts.push(`and ${mine.length - MOST_FLOWS} more`);
+  return texts.length > 0 ? texts : ["without a flow"];
+}
+
+/** The row of a port in the view, by its link. */
+function portOf({ view }: Seen, link: number): number | undefined {
+  for (let row = 0; row < view.ports.length; row++) if (view.ports.get(row, Port.link) === link) return row;
+  return undefined;
+}
+
+/** What waits in some ports of one node: `12 of 100 packets wait`. */
+function held({ description, view }: Seen, rows: number[]): string {
+  const sum = rows.reduce((total, row) => total + view.ports.get(row, Port.occupancy), 0);
+  const link = description.links[view.ports.get(rows[0], Port.link)];
+  const limit = rows.length > 1 || link.capacity === null || link.unit === "bytes" ? "" : ` of ${count(link.capacity)}`;
+  return `${count(sum)}${limit} ${heldUnit(link)} wait`;
+}

@@ -1,0 +1,60 @@
+/** Where nodes stand, and how large they are: by level where data go up and down, as in a fat tree; in the direction of the data where
+ * there is one; and else as far apart as they are in the network. */
+
+import type { Description } from "../../run/types.ts";
+import { type Point, areaOf, leastGap } from "./geometry.ts";
+import { inLayers, layersOf } from "./layers.ts";
+import { inLevels, levelsOf } from "./levels.ts";
+import { inMesh, isMesh } from "./mesh.ts";
+
+export interface Layout {
+  /** By node. */
+  places: Point[];
+  /** Half of the width of its mark, by node. */
+  sizes: number[];
+  /** Half of the width of a switch. */
+  half: number;
+}
+
+/** Half of the width of a switch, at most and at least. */
+export const SWITCH = 15;
+const LEAST_SWITCH = 3;
+/** The radius of a host, at most and at least. */
+const HOST = 7;
+const LEAST_HOST = 1.5;
+/** Of more hosts than these none has space, and to find that out takes time. */
+const MOST_MEASURED = 1000;
+
+/** `longest` is the space that the longest name beside a host takes. */
+export function layOut(description: Description, [width, height]: [number, number], longest = 0): Layout {
+  const area = areaOf(width, height, longest);
+  const levels = levelsOf(description);
+  const layers = layersOf(description);
+  const places = levels ? inLevels(description, levels, area) : isMesh(description, layers) ? inMesh(description, area) : inLayers(description, layers, area);
+  const half = halfOf(description, places);
+  return { places, half, sizes: sizesOf(description, places, half) };
+}
+
+/** Whether a network has more above each other than one line of switches: it needs a higher picture. */
+export function isHigh(description: Description): boolean {
+  return levelsOf(description) !== undefined || isMesh(description, layersOf(description));
+}
+
+/** Half of the width of switches that touch neither each other nor hosts. */
+function halfOf({ nodes }: Description, places: Point[]): number {
+  const [switches, hosts] = [false, true].map((host) => places.filter((_, node) => nodes[node].host === host));
+  const toSwitch = Math.min(...switches.map((one, place) => leastGap(one, switches.slice(place + 1))));
+  const toHost = Math.min(...switches.map((one) => leastGap(one, hosts)));
+  return Math.max(LEAST_SWITCH, Math.min(SWITCH, 0.35 * toSwitch, 0.6 * toHost));
+}
+
+/** Hosts are smaller where they stand close together: they would look like a bar if nothing were between them. */
+function sizesOf({ nodes }: Description, places: Point[], half: number): number[] {
+  const hosts = places.filter((_, node) => nodes[node].host);
+  return places.map((place, node) => {
+    if (!nodes[node].host) return half;
+    if (hosts.length > MOST_MEASURED) return LEAST_HOST;
+    const gap = leastGap(place, hosts.filter((other) => other !== place));
+    return Math.max(LEAST_HOST, Math.min(HOST, 0.42 * gap, 0.7 * half));
+  });
+}

@@ -1,0 +1,310 @@
+/** The network as a whole: hosts, switches, and what travels between them. */
+
+import { Surface, SMALL, drawCells, roundedRect } from "./canvas.ts";
+import { type Point, distance } from "./layout/geometry.ts";
+import { type Label, SIDES, placeLabels, sidesAway } from "./layout/labels.ts";
+import { SWITCH, isHigh, layOut } from "./layout/layout.ts";
+import { Densities, type Scene, Sparks, flowOf, styleOfRow } from "./scene.ts";
+import { colourOf } from "../theme.ts";
+import { usedLinks } from "../run/network.ts";
+import { type Description, Place } from "../run/types.ts";
+import { Port, Row } from "../run/view.ts";
+
+/** A link's lane on the picture: from where to where, and its thickness. */
+interface Lane {
+  from: Point;
+  to: Point;
+  angle: number;
+  length: number;
+  thickness: number;
+}
+
+/** What stands between the middle of a host and the edge of the picture beside its name. */
+const BESIDE = 14;
+
+/** How a port's small glass stands before its switch, where that has its usual size. */
+const GLASS = { away: 11, width: 9, height: 26 };
+
+export class Overview {
+  private readonly surface: Surface;
+  private places: Point[] = [];
+  private lanes: (Lane | undefined)[] = [];
+  private labels: (Label | undefined)[] = [];
+  /** Half of the width of each node: smaller where they stand close together. */
+  private sizes: number[] = [];
+  /** That of switches. */
+  private half = SWITCH;
+  /** By host: the first of its flows. */
+  private flows = new Map<number, number>();
+  private laidOut: unknown;
+
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    redraw: () => void,
+  ) {
+    this.surface = new Surface(canvas, () => {
+      this.laidOut = undefined;
+      redraw();
+    });
+  }
+
+  /** Gives the picture the height that a network needs. */
+  fit(description: Description): void {
+    this.canvas.classList.toggle("high", isHigh(description));
+  }
+
+  /** The switch port near a place on the canvas, by its link. */
+  portAt(scene: Scene, left: number, top: number): number | undefined {
+    this.arrange(scene);
+    const [x, y] = this.surface.at(left, top);
+    let nearest: number | undefined;
+    let least = 26;
+    scene.run.description.links.forEach((link, index) => {
+      const lane = this.lanes[index];
+      if (!lane || scene.run.description.nodes[link.from].host) return;
+      const away = beside(lane, 0.5, x, y);
+      if (away < least) [least, nearest] = [away, index];
+    });
+    return nearest;
+  }
+
+  /** The node at a place on the canvas, or so far beside it. */
+  nodeAt(scene: Scene, left: number, top: number, reach: number): number | undefined {
+    this.arrange(scene);
+    const [x, y] = this.surface.at(left, top);
+    const beside = (node: number) => distance(this.places[node], { x, y }) - this.sizes[node];
+    const nearest = this.places.reduce((best, _, node) => (beside(node) < beside(best) ? node : best), 0);
+    return beside(nearest) <= reach ? nearest : undefined;
+  }
+
+  /** The link at a place on the canvas, or so far beside it. */
+  linkAt(scene: Scene, left: number, top: number, reach: number): number | undefined {
+    this.arrange(scene);
+    const [x, y] = this.surface.at(left, top);
+    let nearest: number | undefined;
+    let least = reach;
+    this.lanes.forEach((lane, link) => {
+      const away = lane ? beside(lane, 1, x, y) : Number.POSITIVE_INFINITY;
+      if (away < least) [least, nearest] = [away, link];
+    });
+    return nearest;
+  }
+
+  draw(scene: Scene, sparks: Sparks, densities: Densities, now: number): void {
+    this.arrange(scene);
+    const context = this.surface.begin();
+    const { theme } = scene;
+    const traffic = this.traffic(context, scene, densities);
+    this.lanes.forEach((lane, link) => {
+      if (!lane) return;
+      this.along(context, lane, () => {
+        // Where two links cross, one passes below the other.
+        context.fillStyle = theme.paper;
+        if (lane.thickness >= 2.5) context.fillRect(0, -lane.thickness / 2 - 1, lane.length, lane.thickness + 2);
+        context.fillStyle = theme.line;
+        context.fillRect(0, -lane.thickness / 2, lane.length, lane.thickness);
+        traffic(link, lane);
+      });
+    });
+    scene.run.description.nodes.forEach((_, node) => this.drawNode(context, scene, node));
+    this.drawPorts(context, scene);
+    this.labels.forEach((label) => label && this.drawLabel(context, scene, label));
+    this.drawSparks(context, scene, sparks, now);
+  }
+
+  /** Whether single trains can still be seen on the links at this speed. */
+  static showsTrains(scene: Scene): boolean {
+    const delays = scene.run.description.links.map((link) => link.delay).filter((delay) => delay > 0);
+    return scene.speed / 60 < Math.max(...delays, 1) / 5;
+  }
+
+  /** What draws the traffic of a link on its lane: trains, or the share of each flow. */
+  private traffic(context: CanvasRenderingContext2D, scene: Scene, densities: Densities): (link: number, lane: Lane) => void {
+    if (!Overview.showsTrains(scene)) return (link, lane) => this.drawDensity(context, scene, densities.links.get(link), lane);
+    const { rows } = scene.run.view;
+    const byLink = new Map<number, number[]>();
+    for (let row = 0; row < rows.length; row++) {
+      const link = rows.get(row, Row.link);
+      const known = byLink.get(link);
+      if (known) known.push(row);
+      else byLink.set(link, [row]);
+    }
+    return (link, lane) => byLink.get(link)?.forEach((row) => this.drawTrain(context, scene, row, lane));
+  }
+
+  private drawTrain(context: CanvasRenderingContext2D, scene: Scene, row: number, lane: Lane): void {
+    const { rows } = scene.run.view;
+    const { delay, rate } = scene.run.description.links[rows.get(row, Row.link)];
+    const place = rows.get(row, Row.place);
+    const slot = (rows.get(row, Row.octets) * 8e12) / rate;
+    const after = rows.get(row, Row.after);
+    if (delay === 0 || place === Place.Stored || place === Place.Shaper) return;
+    // What is being transmitted already reaches into the link.
+    if (place === Place.Buffer && after >= slot) return;
+    const scale = lane.length / delay;
+    const x = (place === Place.Buffer ? -after : delay - after) * scale;
+    const count = place === Place.Buffer ? 1 : rows.get(row, Row.count);
+    drawCells(context, [x, -lane.thickness / 2, slot * scale, lane.thickness], count, rows.get(row, Row.step) * scale, [0, lane.length], styleOfRow(scene, row));
+  }
+
+  private drawDensity(context: CanvasRenderingContext2D, scene: Scene, shares: Map<number, number> | undefined, lane: Lane): void {
+    if (!shares) return;
+    let y = -lane.thickness / 2;
+    const order = [...shares].sort((a, b) => a[0] - b[0]);
+    const sum = Math.max(1, order.reduce((total, [, share]) => total + share, 0));
+    for (const [vc, share] of order) {
+      const height = (share / sum) * lane.thickness;
+      context.globalAlpha = scene.focus >= 0 && scene.focus !== flowOf(vc) ? 0.25 : 0.9;
+      context.fillStyle = colourOf(flowOf(vc), scene.theme);
+      context.fillRect(0, y, lane.length, height);
+      y += height;
+    }
+    context.globalAlpha = 1;
+  }
+
+  private drawNode(context: CanvasRenderingContext2D, scene: Scene, node: number): void {
+    const { description } = scene.run;
+    const { x, y } = this.places[node];
+    const { theme } = scene;
+    if (description.nodes[node].host) {
+      const flow = this.flows.get(node) ?? -1;
+      context.beginPath();
+      context.arc(x, y, this.sizes[node], 0, 7);
+      context.fillStyle = flow < 0 ? theme.muted : colourOf(flow, theme);
+      context.globalAlpha = scene.focus >= 0 && scene.focus !== flow ? 0.3 : 1;
+      context.fill();
+      context.globalAlpha = 1;
+      // An edge of paper keeps it apart from its links; a small dot would vanish below it.
+      context.lineWidth = Math.min(2, this.sizes[node] / 2);
+      context.strokeStyle = theme.paper;
+      context.stroke();
+    } else {
+      const { half } = this;
+      roundedRect(context, x - half, y - half, 2 * half, 2 * half, (7 * half) / SWITCH);
+      context.fillStyle = theme.raised;
+      context.fill();
+      context.lineWidth = 1.5;
+      context.strokeStyle = theme.ink;
+      context.stroke();
+    }
+  }
+
+  /** A name that can be read on whatever it lies. */
+  private drawLabel(context: CanvasRenderingContext2D, { theme }: Scene, { text, x, y, align }: Label): void {
+    [context.font, context.textBaseline, context.textAlign] = [SMALL, "middle", align];
+    [context.lineWidth, context.lineJoin] = [4, "round"];
+    [context.strokeStyle, context.fillStyle] = [theme.paper, theme.muted];
+    context.strokeText(text, x, y);
+    context.fillText(text, x, y);
+  }
+
+  /** How full the buffers of switches are: small glasses where their links begin. */
+  private drawPorts(context: CanvasRenderingContext2D, scene: Scene): void {
+    const { ports } = scene.run.view;
+    const { links, nodes } = scene.run.description;
+    const { theme } = scene;
+    for (let index = 0; index < ports.length; index++) {
+      const number = ports.get(index, Port.link);
+      const lane = this.lanes[number];
+      const chosen = number === scene.port;
+      if (!lane || nodes[links[number].from].host || ports.get(index, Port.inSwitch) === 0) continue;
+      const occupancy = ports.get(index, Port.occupancy);
+      if (!chosen && (occupancy < 2 || links[number].capacity === null)) continue;
+      const scale = this.half / SWITCH;
+      const x = lane.from.x + Math.cos(lane.angle) * GLASS.away * scale;
+      const y = lane.from.y + Math.sin(lane.angle) * GLASS.away * scale;
+      const least = chosen ? 0.45 : 0.25;
+      const [width, height] = [GLASS.width * Math.max(least, scale), GLASS.height * Math.max(least, scale)];
+      const full = Math.min(1, occupancy / (links[number].capacity ?? Math.max(100, occupancy)));
+      roundedRect(context, x - width / 2, y - height / 2, width, height, 2.5 * Math.min(1, width / 9));
+      context.fillStyle = theme.paper;
+      context.fill();
+      context.fillStyle = chosen ? theme.accent : theme.ink;
+      context.fillRect(x - width / 2, y + height / 2 - full * height, width, full * height);
+      roundedRect(context, x - width / 2, y - height / 2, width, height, 2.5 * Math.min(1, width / 9));
+      context.lineWidth = chosen ? 1.75 : 1;
+      context.strokeStyle = chosen ? theme.accent : theme.ink;
+      context.stroke();
+    }
+  }
+
+  private drawSparks(context: CanvasRenderingContext2D, scene: Scene, sparks: Sparks, now: number): void {
+    for (const spark of sparks.all) {
+      const lane = this.lanes[spark.link];
+      if (!lane) continue;
+      const progress = Sparks.progress(spark, now, scene.reducedMotion);
+      const lost = spark.text.startsWith("lost");
+      const at = lost ? lane.to : lane.from;
+      const radius = scene.reducedMotion ? 12 : 6 + 14 * progress;
+      context.globalAlpha = 1 - progress;
+      context.strokeStyle = scene.theme.accent;
+      context.lineWidth = 2;
+      context.beginPath();
+      for (let ray = 0; ray < 8; ray++) {
+        const angle = (ray * Math.PI) / 4;
+        context.moveTo(at.x + Math.cos(angle) * radius * 0.55, at.y + Math.sin(angle) * radius * 0.55);
+        context.lineTo(at.x + Math.cos(angle) * radius, at.y + Math.sin(angle) * radius);
+      }
+      context.stroke();
+      context.globalAlpha = 1;
+    }
+  }
+
+  private along(context: CanvasRenderingContext2D, lane: Lane, draw: () => void): void {
+    context.save();
+    context.translate(lane.from.x, lane.from.y);
+    context.rotate(lane.angle);
+    draw();
+    context.restore();
+  }
+
+  private arrange(scene: Scene): void {
+    const { description } = scene.run;
+    if (this.laidOut === description) return;
+    this.laidOut = description;
+    const { width, height } = this.surface;
+    this.surface.context.font = SMALL;
+    const measure = (text: string) => this.surface.context.measureText(text).width;
+    const longest = Math.max(0, ...description.nodes.filter(({ host }) => host).map(({ name }) => measure(name)));
+    const layout = layOut(description, [width, height], longest + BESIDE);
+    [this.places, this.sizes, this.half] = [layout.places, layout.sizes, layout.half];
+    this.flows = new Map();
+    description.flows.forEach(({ from, to }, flow) => {
+      for (const node of [from, to]) if (!this.flows.has(node)) this.flows.set(node, flow);
+    });
+    const hangsOn = new Map(description.links.map(({ from, to }) => [from, to]));
+    const named = description.nodes.map(({ name, host }, index) => ({
+      ...this.places[index], name, host, radius: this.sizes[index], sides: host ? sidesAway(this.places[hangsOn.get(index) ?? index], this.places[index]) : SIDES,
+    }));
+    this.labels = placeLabels(named, [width, height], measure);
+    const used = usedLinks(description);
+    this.lanes = description.links.map((link, index) => {
+      if (!used.has(index)) return undefined;
+      return this.lane(link.from, link.to);
+    });
+  }
+
+  /** The lane on the right of the line between two nodes, in the direction of the link. */
+  private lane(fromNode: number, toNode: number): Lane {
+    const [from, to] = [this.places[fromNode], this.places[toNode]];
+    const least = Math.min(this.sizes[fromNode], this.sizes[toNode]);
+    const angle = Math.atan2(to.y - from.y, to.x - from.x);
+    const trunk = Math.max(2.5, (9 * this.half) / SWITCH);
+    const thickness = least === this.half ? trunk : Math.min(trunk, Math.max(1.5, 2 * least - 3.5));
+    const aside = thickness * 0.5 + (thickness > 2 ? 1.5 : 0.5);
+    const shift = (point: Point, ahead: number) => ({
+      x: point.x - Math.sin(angle) * aside + Math.cos(angle) * ahead,
+      y: point.y + Math.cos(angle) * aside + Math.sin(angle) * ahead,
+    });
+    const trim = (node: number) => this.sizes[node] + (this.sizes[node] === this.half ? 0 : 2);
+    const length = Math.max(1, Math.hypot(to.x - from.x, to.y - from.y) - trim(fromNode) - trim(toNode));
+    return { from: shift(from, trim(fromNode)), to: shift(to, -trim(toNode)), angle, length, thickness };
+  }
+}
+
+/** How far a place is from a lane, or from so much of it as stands at its beginning. */
+function beside(lane: Lane, share: number, x: number, y: number): number {
+  const along = ((x - lane.from.x) * Math.cos(lane.angle) + (y - lane.from.y) * Math.sin(lane.angle)) / lane.length;
+  const at = Math.max(0, Math.min(share, along));
+  return distance({ x: lane.from.x + (lane.to.x - lane.from.x) * at, y: lane.from.y + (lane.to.y - lane.from.y) * at }, { x, y });
+}
