@@ -202,6 +202,8 @@ def load_with_sweep(
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise InputError(f"{shown(place)}: {error}") from error
+        if isinstance(error, ValueError) and not place.is_file():
+            raise ScenarioError(f"{shown(place)}: not a scenario file: {error}") from error
         # The core says what is wrong with the file.
         return Scenario(_core.Scenario.load(place, changes)), None
     if sweep is None and place.is_file():

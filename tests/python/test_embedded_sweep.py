@@ -130,10 +130,11 @@ def test_reading_takes_as_long_as_the_file_is(monkeypatch: pytest.MonkeyPatch) -
 def test_a_pipe_is_read_once(tmp_path: Path, scenario: ct.Scenario) -> None:
     """As `celltrain run <(generate)` gives one; it has the text only once."""
 
-    def piped(text: str) -> Path:
+    def piped(text: str | bytes) -> Path:
         pipe = tmp_path / f"pipe{len(list(tmp_path.iterdir()))}.toml"
         os.mkfifo(pipe)
-        threading.Thread(target=pipe.write_text, args=(text,), kwargs={"encoding": "utf-8"}).start()
+        content = text if isinstance(text, bytes) else text.encode()
+        threading.Thread(target=pipe.write_bytes, args=(content,), daemon=True).start()
         return pipe
 
     text = scenario.to_toml()
@@ -141,3 +142,5 @@ def test_a_pipe_is_read_once(tmp_path: Path, scenario: ct.Scenario) -> None:
     swept = f'{text}\n[sweep.grid]\n"switch.buffer" = ["100 cells", "200 cells"]\n'
     assert ct.load(piped(swept)) == scenario
     assert load_plan(piped(swept)).points == 2
+    with pytest.raises(ct.ScenarioError, match=r"pipe3\.toml: not a scenario file: .* decode byte 0xff"):
+        ct.load(piped(b"schema = 1\nname = '\xff'\n"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -287,6 +288,15 @@ def test_lists_of_constants_count_element_by_element() -> None:
     assert Expression.of("max(some * 2)").evaluate(scope, PLAIN) == 8
     with pytest.raises(ct.InputError, match="is no number"):
         Expression.of("count(names * 1000000000000)").evaluate(scope, PLAIN)
+
+
+@pytest.mark.parametrize("given", [[math.nan, 1.0, 4.0], [1.0, math.nan, 4.0], [4.0, 1.0, math.nan]])
+def test_extremes_are_of_what_is_defined(given: list[float]) -> None:
+    """As of the delays of ports, some of which nothing passes."""
+    scope = Given({"delays": given, "none": [math.nan, math.nan]})
+    assert Expression.of("max(delays)").evaluate(scope, PLAIN) == 4.0
+    assert Expression.of("min(delays)").evaluate(scope, PLAIN) == 1.0
+    assert math.isnan(Expression.of("max(none)").evaluate(scope, PLAIN))
 
 
 class Given:

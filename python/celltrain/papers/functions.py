@@ -160,11 +160,20 @@ def demands_of(names: Any, bursty: str, rate: float, idle: str = "") -> Any:
     return np.where(among(names, idle), 0.0, demands)
 
 
+def _extreme(choose: Callable[[Sequence[float]], float], values: Any) -> float:
+    """The least or the largest of the values that are defined, wherever they stand; NaN where none is.
+
+    A port that nothing passes has no delay, and Python compares no number with NaN.
+    """
+    every = numbers(values)
+    return choose([value for value in every if value == value] or every)
+
+
 PLAIN: Functions = {
     "sum": lambda values: sum(numbers(values)),
     "mean": lambda values: statistics.mean(numbers(values)),
-    "min": lambda values: min(numbers(values)),
-    "max": lambda values: max(numbers(values)),
+    "min": lambda values: _extreme(min, values),
+    "max": lambda values: _extreme(max, values),
     "count": lambda values: len(numbers(values)),
     "jain": lambda values: statistics.jain(numbers(values)),
     "abs": abs,
