@@ -677,7 +677,7 @@ def _variant(scenario: Scenario, name: str, settings: Mapping[str, Any] | Scenar
         return settings
     arguments.mapping(f"variants[{name!r}]", settings, '{"switch.buffer": "200 cells"}')
     for key in COMMON:
-        if key in settings and settings[key] != getattr(scenario, key):
+        if key in settings and arguments.own(settings[key]) != getattr(scenario, key):
             raise InputError(
                 f"{key}: not a setting to compare; every variant has the {key} of the comparison"
             )

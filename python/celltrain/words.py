@@ -62,7 +62,7 @@ WORDS = (
     ),
     Word(
         "n",
-        "how many replications a mean or a verdict is of",
+        "number of replications behind a mean or a verdict",
         f"compare, reproduce; {_ESTIMATES}",
     ),
     Word(

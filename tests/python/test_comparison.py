@@ -300,6 +300,8 @@ def test_every_variant_has_the_seed_of_the_comparison(
             2,
             f"error: {key}: not a setting to compare; every variant has the {key} of the comparison\n",
         )
+        with pytest.raises(ct.InputError, match="not a setting to compare"):
+            ct.compare(small, {"base": {}, "others": {key: np.array([1, 2])}})
     whole = small.with_(link__delay="2 ms").to_dict()
     assert ct.compare(small, {"base": {}, "whole": whole}, replications=1).variants == ["base", "whole"]
     with pytest.raises(ct.InputError, match="base and again are the same scenario"):
