@@ -510,6 +510,9 @@ def test_an_interrupt_before_a_run_has_ended_keeps_nothing(
     def interrupted(*_: object) -> None:
         signal.raise_signal(number)
 
+    if number == signal.SIGINT:
+        # A shell starts what runs in its background with this signal ignored.
+        signal.signal(number, signal.default_int_handler)
     before = signal.getsignal(number)
     plan = tmp_path / "plan.toml"
     plan.write_text(

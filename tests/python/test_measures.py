@@ -91,8 +91,10 @@ def test_loss_is_told_by_priority(mixed: ct.Scenario) -> None:
     for clp in (0, 1):
         useful, useless, lost = flows.filter(clp=clp).select(pl.col(*CELLS).sum()).row(0)
         assert useful > 0
-        ratio = lost / (lost + useful + useless)
-        assert record.metric(f"cell_loss_ratio_clp{clp}") == pytest.approx(ratio)
+        arrived = useful + useless
+        # Those of the two frames that are not complete at the end have arrived too.
+        most, least = (lost / (lost + arrived + more) for more in (0, 2 * 12))
+        assert least <= record.metric(f"cell_loss_ratio_clp{clp}") <= most
 
 
 def test_the_bottleneck_is_the_same_port_everywhere(mixed: ct.Scenario) -> None:

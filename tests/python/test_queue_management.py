@@ -123,7 +123,13 @@ def window_of(flows: int, rate: float, queue: float) -> float:
 
 @pytest.mark.parametrize("flows", [10, 20, 30])
 def test_pie_marks_as_often_as_the_fluid_model_asks(flows: int) -> None:
-    port = at_bottleneck(flows, {"switch.discard.policy": "pie", "switch.discard.pie.ecn": True, **MARKS})
+    """All connections send: timestamps measure round trips of what is sent again (RFC 7323 section 4).
+
+    Without them one that loses much in slow start, and then some of what it sends again, waits with a
+    backed-off timer (RFC 6298 section 5) for longer than the run.
+    """
+    marks = {**MARKS, "tcp.timestamps": True}
+    port = at_bottleneck(flows, {"switch.discard.policy": "pie", "switch.discard.pie.ecn": True, **marks})
     rate = 40e6 / PACKET
     share = port["frames_marked"] / (40 * rate)
     window = window_of(flows, rate, 0.015 * rate)
