@@ -274,7 +274,7 @@ impl<'a> Experiment<'a> {
         };
         let mut series = self.series(&network);
         series.append(&mut events.series);
-        let summary = self.summary(&flows, arrived, &delays, &ports, &series, &excess, &waits);
+        let summary = self.summary((&flows, arrived), &delays, &ports, &series, &excess, &waits);
         let of_flows = self.flow_table(&flows, &delays, &responses, excess);
         // Of very many flows, they take as much room as the next table.
         drop(flows);

@@ -223,11 +223,10 @@ fn add_responses(summary: &mut Summary, times: &Together<'_>, window: f64) {
 }
 
 impl Experiment<'_> {
-    /// The metrics of a run. Ratios without a denominator are NaN.
+    /// The metrics of a run, in which so many cells arrived at hosts. Ratios without a denominator are NaN.
     pub(super) fn summary(
         &self,
-        flows: &[FlowCounts],
-        arrived: u64,
+        (flows, arrived): (&[FlowCounts], u64),
         delays: &[Option<&Delays>],
         ports: &[PortMeasures<'_>],
         series: &[Series],
