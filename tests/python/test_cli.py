@@ -633,7 +633,7 @@ def test_bad_variants(
 
 
 def test_a_warning_is_noted_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """As that of matplotlib for every time that it draws a letter which its font lacks."""
+    """A warning as matplotlib gives it whenever it draws a letter that its font lacks."""
     for place in (application.PACKAGE / "plots" / "style.py",) * 2:
         application._show_warning(UserWarning("a letter is missing"), UserWarning, str(place), 1)
     assert capsys.readouterr().err == "note: a letter is missing\n"

@@ -80,7 +80,7 @@ interface Shape {
   pitch: number;
 }
 
-/** The largest sizes at which there is space for everything. */
+/** The largest sizes at which everything fits. */
 function shapeOf(clusters: Cluster[], { width, height }: Area): Shape {
   for (let half = 11; ; half *= 0.92) {
     const shape = { half, away: half + 4 + 0.9 * half, pitch: Math.max(LEAST_PITCH, 0.9 * half) };
