@@ -89,20 +89,25 @@ def measured(rate: int, round_trip: int, flows: int, classic: str) -> tuple[floa
     )
 
 
+def row(rate: int, flows: int, classic: str) -> tuple[str, list[tuple[float, float, float]]]:
+    """The row of a table, and what it is made of."""
+    cells = [measured(rate, trip, flows, classic) for trip in ROUND_TRIPS]
+    ratios = " | ".join(f"{ratio:.2f}" for ratio, _, _ in cells)
+    return f"| {flows} and {flows}, {rate} Mbit/s | {ratios} |", cells
+
+
 def section() -> Iterator[str]:
     """A table for each kind of classic flow: a row per rate and number of flows, a column per round trip."""
     for classic in CLASSIC:
-        used, late = 1.0, []
+        used, longest = 1.0, dict.fromkeys(RATES, 0.0)
         yield f"| Prague to {classic} | {' | '.join(f'{trip} ms' for trip in ROUND_TRIPS)} |"
         yield f"|{'---|' * (len(ROUND_TRIPS) + 1)}"
         for flows in FLOWS:
             for rate in RATES:
-                cells = [measured(rate, trip, flows, classic) for trip in ROUND_TRIPS]
+                text, cells = row(rate, flows, classic)
+                yield text
                 used = min(used, *(share for _, share, _ in cells))
-                late += [(rate, delay) for _, _, delay in cells]
-                ratios = " | ".join(f"{ratio:.2f}" for ratio, _, _ in cells)
-                yield f"| {flows} and {flows}, {rate} Mbit/s | {ratios} |"
-        longest = {rate: max(delay for other, delay in late if other == rate) for rate in RATES}
+                longest[rate] = max(longest[rate], *(delay for _, _, delay in cells))
         delays = ", ".join(f"{delay:.2f} ms at {rate} Mbit/s" for rate, delay in longest.items())
         yield f"\nBeside {classic}, data are at least {used:.0%} of the link. The 99th percentile of the time"
         yield f"that an L4S packet waits is at most {delays}.\n"

@@ -72,6 +72,7 @@ SLOW = {
     "test_sweep_cluster",
     "test_sweep_memory",
     "test_sweep_process",
+    "test_validation_tables",
     "test_virtual_queuing",
 }
 """Modules that simulate for seconds, or start other programs. `make test-fast` leaves them out."""

@@ -4,7 +4,7 @@
 //! draft-briscoe-iccrg-prague-congestion-control, the text of which was not at hand: the names and numbers of the variant that
 //! makes rates independent of round trips, with a reference of 25 ms, are those of its implementation for Linux. Left out are the
 //! detection of classic queues (RFC 9331 section 4.3, item 3), which marks alone do not show, and windows below a segment
-//! (item 5): a window of one segment waits for the timer.
+//! (item 5): marks stop at two segments, or at one that waits for the timer (`ecn-window-min`).
 
 use celltrain_engine::{Time, time::MILLISECOND};
 
