@@ -4,7 +4,7 @@
 tests what makes a statement fail. A [[search]] runs every combination of some values and compares each with
 what is printed, also in exhibits that are held out. The results are written to `papers/PAPER/tried.json`,
 from which the page of statements is made. What this version ran before with the same settings, claims and
-held-out exhibits stays.
+held-out exhibits stays, but for --again.
 """
 
 from __future__ import annotations
@@ -198,6 +198,7 @@ def main() -> None:
     parser.add_argument("paper")
     parser.add_argument("names", nargs="*", help="tries or searches; all by default")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--again", action="store_true", help="also what this version has run before")
     given = parser.parse_args()
     folder = PAPERS / given.paper
     paper = papers.describe(str(folder))
@@ -207,7 +208,8 @@ def main() -> None:
     for plan in every:
         wanted = not given.names or plan.name in given.names or plan.search in given.names
         same = [one for one in kept if known_by(one) == plan.known_by]
-        if not wanted or any(one["version"] == celltrain.__version__ for one in same):
+        known = not given.again and any(one["version"] == celltrain.__version__ for one in same)
+        if known or not wanted:
             continue
         result = tried(paper, plan, given.jobs)
         kept = in_order(every, [*(one for one in kept if one not in same), result])
