@@ -133,8 +133,14 @@ class Comparison:
 
     @cached_property
     def measures(self) -> list[Measure]:
-        """The measures that every run has."""
-        return compared(set.intersection(*(set(one.summary["metric"]) for one in self.results.values())))
+        """The measures of the table, of those that every run has."""
+        return compared({measure.name for measure in self.every_measure})
+
+    @cached_property
+    def every_measure(self) -> list[Measure]:
+        """The measures of runs that every run has, those of the table among them."""
+        common = set.intersection(*(set(one.summary["metric"]) for one in self.results.values()))
+        return [one for one in registry.measures() if one.over == "run" and one.name in common]
 
     def unit(self, measure: Measure) -> str:
         """The unit of a measure."""
@@ -241,7 +247,9 @@ class Comparison:
 
     def size(self, measure: Measure) -> float:
         """The largest mean of a measure, by which its unit is scaled everywhere; 0 where none is defined."""
-        return statistics.largest(map(statistics.estimate, self._samples[measure.name].values()))
+        return statistics.largest(
+            statistics.estimate(self._sample(name, measure.name)) for name in self.variants
+        )
 
     def size_of_differences(self, measure: Measure) -> float:
         """What scales the unit of the differences of a measure: the largest of them or of their intervals.

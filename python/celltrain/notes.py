@@ -84,8 +84,10 @@ def _starts(settings: Settings) -> Iterator[tuple[str, object]]:
         own.append(
             (f"{place}.traffic.start", inside) if "start" not in one else (f"{place}.start", one["start"])
         )
+    yield from own
     # Where each flow has a time of its own, that of all is not read.
-    yield from own if any(start is not None for _, start in own) else [("traffic.start", common)]
+    if not own or any(start is None for _, start in own):
+        yield "traffic.start", common
 
 
 def _overcommitted(scenario: Scenario, settings: Settings) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import blake2b
-from itertools import repeat
+from itertools import chain, repeat
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from celltrain import _core, arguments, display, folder, manifests, statistics
 from celltrain.errors import InputError, unknown
 from celltrain.parquet import frame_writer
-from celltrain.registry import RENAMED, renamed, title
+from celltrain.registry import RENAMED, measures, renamed, title
 from celltrain.revision import source_revision
 from celltrain.scenario import Scenario
 from celltrain.text import counted
@@ -336,7 +336,26 @@ class Result(Frames):
         """The time series of a metric in every replication: of one flow or port, or of all.
 
         No frame is made of fresh records here either.
+
+        Raises:
+            InputError: there is no such metric, flow or port.
         """
+        self._check_series(metric, entity)
+        return self._time_series(metric, entity)
+
+    def _check_series(self, metric: str, entity: str | None = None) -> None:
+        """Refuses a name that no series can have; that a run recorded none of a known name is no error."""
+        known = [one.name for one in measures() if one.over == "time"]
+        if arguments.text("metric", metric) not in known:
+            raise unknown("series", metric, known)
+        if entity is None:
+            return
+        owners = chain(self.rows("flows", "flow"), self.rows("ports", "port"))
+        names = list(dict.fromkeys(name for (name,) in owners))
+        if arguments.text("entity", entity) not in names:
+            raise unknown("flow or port", entity, names)
+
+    def _time_series(self, metric: str, entity: str | None) -> Iterator[TimeSeries]:
         if self._records:
             for record in self._records:
                 yield from record.time_series(metric, entity)
@@ -351,7 +370,14 @@ class Result(Frames):
         """The time series of a metric in one replication, as numpy arrays, in the order of the core.
 
         No frame is made of fresh records: of a large network it takes gigabytes.
+
+        Raises:
+            InputError: there is no such metric or replication.
         """
+        self._check_series(metric)
+        count = self.manifest["replications"]
+        if arguments.count("replication", replication) >= count:
+            raise InputError(f"there is no replication {replication}: the results have 0 to {count - 1}")
         if not self._records:
             return traces(self.series, metric, replication)
         chosen = (record for record in self._records if record.replication == replication)

@@ -15,6 +15,7 @@ from scipy import stats
 import celltrain as ct
 from celltrain import verdicts
 from celltrain.comparison import Comparison, vary
+from celltrain.errors import InputError
 from celltrain.plots import compared_points
 from celltrain.registry import COMPARED
 from celltrain.report import comparison_report
@@ -156,7 +157,7 @@ def test_anything_can_be_varied(scenario: ct.Scenario, tmp_path: Any) -> None:
 
 
 def test_a_variant_that_cannot_be_run_is_named(scenario: ct.Scenario) -> None:
-    with pytest.raises(ct.InputError, match=r"variant tiny: .*switch\.buffer"):
+    with pytest.raises(InputError, match=r"variant tiny: .*switch\.buffer"):
         ct.compare(scenario, {"tiny": {"switch.buffer": "0 cells"}, "other": {}})
 
 
@@ -170,6 +171,22 @@ def test_the_report_draws_differences_sorted(scenario: ct.Scenario) -> None:
     for sentence in found.sentences():
         assert escape(sentence) in page
     assert escape(found.explanation()) in page
+
+
+def test_every_metric_of_the_summary_can_be_drawn_and_the_table_alone_is_judged(
+    scenario: ct.Scenario,
+) -> None:
+    found = ct.compare(scenario, ["epd", "tail-drop"], replications=2)
+    figure = found.plot.compare(["fast_retransmits", "goodput", "occupancy_mean"])
+    titles = [axis.get_title(loc="left").splitlines()[-1] for axis in figure.axes]
+    assert titles == ["not judged", "more is better", "not judged"]
+    means = {name: found.estimate(name, "fast_retransmits").mean for name in found.variants}
+    shown = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert shown == sorted(means, key=lambda name: means[name])
+    drawn = [float(bars.lines[0].get_xdata()[0]) for bars in figure.axes[0].containers]
+    assert drawn == sorted(means.values())
+    with pytest.raises(InputError, match="unknown measure 'timeots': did you mean 'timeouts'"):
+        found.plot.compare(["timeots"])
 
 
 def test_variants_whose_difference_had_no_effect_are_named(scenario: ct.Scenario) -> None:
@@ -214,7 +231,7 @@ def test_replications_are_added_until_a_winner_is_clear(scenario: ct.Scenario) -
     assert found.mean_lines() == again.mean_lines()
     efficiency = next(m for m in found.measures if m.name == "efficiency")
     assert n == 12 or found.leader(efficiency).verdict is Verdict.SUPPORTED
-    with pytest.raises(ct.InputError, match="did you mean 'efficiency'"):
+    with pytest.raises(InputError, match="did you mean 'efficiency'"):
         ct.compare(small, ["epd", "ppd"], until_clear="eficiency")
 
 
@@ -300,11 +317,11 @@ def test_every_variant_has_the_seed_of_the_comparison(
             2,
             f"error: {key}: not a setting to compare; every variant has the {key} of the comparison\n",
         )
-        with pytest.raises(ct.InputError, match="not a setting to compare"):
+        with pytest.raises(InputError, match="not a setting to compare"):
             ct.compare(small, {"base": {}, "others": {key: np.array([1, 2])}})
     whole = small.with_(link__delay="2 ms").to_dict()
     assert ct.compare(small, {"base": {}, "whole": whole}, replications=1).variants == ["base", "whole"]
-    with pytest.raises(ct.InputError, match="base and again are the same scenario"):
+    with pytest.raises(InputError, match="base and again are the same scenario"):
         ct.compare(small, {"base": {}, "again": small.with_(seed=9)})
 
 

@@ -134,6 +134,7 @@ def test_options_that_write_files_need_a_folder(
 
 
 LATE = {"name": "1", "traffic": {"kind": "greedy", "start": "1e-1 s .. 1 s"}}
+EARLY = {"name": "1", "start": "10 ms"}
 ABR = {"vc.category": "abr"}
 
 
@@ -154,6 +155,10 @@ ABR = {"vc.category": "abr"}
         (
             {"flow": [LATE], "duration": "100 ms"},
             'flow.0.traffic.start = "100 ms .. 1 s" is not before the end of the run (0.1 s)',
+        ),
+        (
+            {"traffic.start": "300 ms", "flow": [EARLY, {"name": "2"}]},
+            'traffic.start = "300 ms" is not before the end of the run (0.2 s)',
         ),
     ],
 )

@@ -150,6 +150,14 @@ def test_what_a_folder_does_not_hold_is_a_sentence(cli: Cli, tmp_path: Path) -> 
     assert "folder.png is a folder" in said("queue", out, "--out", tmp_path / "folder.png")
 
 
+@pytest.mark.parametrize("end", ["PNG", "Svg"])
+def test_the_end_of_a_file_may_be_in_capitals(cli: Cli, tmp_path: Path, end: str) -> None:
+    answer = cli("plot", "queue", LOST_CELL, "--to", "0.01", "--out", tmp_path / f"a.{end}")
+    assert (answer.code, answer.err) == (0, "")
+    head = (tmp_path / f"a.{end}").read_bytes()[:100]
+    assert head.startswith(b"\x89PNG" if end == "PNG" else b"<?xml")
+
+
 def test_a_picture_that_cannot_be_written_is_named(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +212,18 @@ def test_a_variant_without_values_is_named() -> None:
     with pytest.raises(InputError, match="refuses: efficiency has no values"):
         found.plot.cdf("efficiency")
     assert legend_of(found.plot.cdf("efficiency", variants=["plain"]))
+
+
+def test_a_metric_that_no_variant_has_is_no_fault_of_one() -> None:
+    shorter = under("epd").with_(duration="60 ms")
+    alone = {"switch.discard.policy": "tail-drop", "traffic.kind": "poisson", "traffic.rate": "1 Mbit/s"}
+    found = ct.compare(shorter, {"tcp": {}, "other": alone}, replications=1)
+    with pytest.raises(InputError, match="^unknown metric 'godput': did you mean 'goodput'"):
+        found.plot.cdf("godput")
+    with pytest.raises(InputError, match="^unknown metric 'delai': did you mean 'delay'"):
+        found.plot.cdf("delai")
+    with pytest.raises(InputError, match="^other: retransmission_ratio has no values"):
+        found.plot.cdf("retransmission_ratio")
 
 
 def legend_of(figure: Figure) -> list[str]:

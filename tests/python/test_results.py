@@ -9,6 +9,7 @@ import pytest
 import celltrain as ct
 from celltrain import folder, results
 from celltrain.distributions import merged
+from celltrain.errors import InputError
 from celltrain.folder import claim
 from celltrain.plots import draw_run
 from celltrain.report import run_report
@@ -98,7 +99,24 @@ def test_traces_of_a_folder_are_those_of_the_run(result: ct.Result, tmp_path: Pa
             for one, other in zip(fresh, read, strict=True):
                 assert one.t.tolist() == other.t.tolist()
                 assert one.value.tolist() == other.value.tolist()
-    assert not again.traces("no such metric")
+
+
+def test_a_series_that_cannot_be_is_an_error_that_names_the_nearest(
+    result: ct.Result, tmp_path: Path
+) -> None:
+    for one in (result, ct.Result.read(result.write(tmp_path / "out"))):
+        assert one.traces("rtt") is not None, "a name that there is, whether it was recorded or not"
+        with pytest.raises(InputError, match="unknown series 'cwmd': did you mean 'cwnd'"):
+            one.traces("cwmd")
+        with pytest.raises(InputError, match="unknown series 'ocupancy': did you mean 'occupancy'"):
+            one.time_series("ocupancy")
+        with pytest.raises(
+            InputError, match="unknown flow or port 'switch1>switch2': did you mean 'switch1 > "
+        ):
+            one.time_series("occupancy", "switch1>switch2")
+        with pytest.raises(InputError, match="no replication 3: the results have 0 to 2"):
+            one.traces("cwnd", replication=3)
+        assert [*one.time_series("cwnd", "1")]
 
 
 def test_the_rows_of_flows_are_those_of_the_first_ones(result: ct.Result) -> None:

@@ -122,7 +122,9 @@ def compare(
     folder: Folder,
     measure: Annotated[
         list[str] | None,
-        typer.Option(metavar="MEASURE", help="Show this measure; the first one sorts. Repeatable."),
+        typer.Option(
+            metavar="MEASURE", help="Show this metric of the summary; the first one sorts. Repeatable."
+        ),
     ] = None,
     out: Out = None,
 ) -> None:
@@ -229,7 +231,7 @@ def flow(
 def _target(out: Path | None, kind: str) -> Path:
     """The file to draw to; refused before anything runs if its format is unknown or its folder missing."""
     target = out or Path(f"{kind}.png")
-    if target.suffix not in FORMATS:
+    if target.suffix.lower() not in FORMATS:
         raise InputError(f"--out takes a file that ends in {', '.join(FORMATS)}, not '{target}'")
     if not target.parent.is_dir():
         raise InputError(f"--out names a file in {target.parent}, which is not a folder: make it first")

@@ -40,7 +40,8 @@ def order_by(found: "Comparison", measure: "Measure") -> list[str]:
 def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = None) -> "Figure":
     """Means with 95 % intervals, sorted by the first measure.
 
-    The best of each measure is full, as are those that cannot be told from it; the others are hollow.
+    The best of each measure is full, as are those that cannot be told from it; the others are hollow. What the
+    table of the comparison lacks is not judged.
     """
     chosen = list(measures or found.measures)[:COLUMNS]
     order = order_by(found, chosen[0])
@@ -63,10 +64,16 @@ def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = 
     return figure
 
 
+def _best(found: "Comparison", measure: "Measure") -> set[str]:
+    """The best variant by a measure of the table, and those that cannot be told from it."""
+    leader = found.leader(measure)
+    return {leader.best, *leader.tied}
+
+
 def _column(axis: "Axes", found: "Comparison", measure: "Measure", order: Sequence[str]) -> None:
     factor, unit = text.scale(found.size(measure), found.unit(measure))
-    leader = found.leader(measure)
-    best = {leader.best, *leader.tied}
+    is_judged = measure in found.measures
+    best = _best(found, measure) if is_judged else set(order)
     for row, name in enumerate(order):
         estimate = found.results[name].estimate(measure.name)
         if not math.isfinite(estimate.mean):
@@ -87,7 +94,8 @@ def _column(axis: "Axes", found: "Comparison", measure: "Measure", order: Sequen
             linewidth=1,
         )
     title = fill(text.with_unit(measure.title, unit), TITLE)
-    axis.set_title(f"{title}\n{measure.better or ''} is better", fontsize="small")
+    judged = f"{measure.better} is better" if is_judged else "not judged"
+    axis.set_title(f"{title}\n{judged}", fontsize="small")
     axis.grid(visible=True, axis="y")
     axis.tick_params(axis="y", length=0)
     axis.locator_params(axis="x", nbins=3)

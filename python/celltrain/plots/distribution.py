@@ -1,6 +1,6 @@
 """Distributions: the share of values that do not exceed each value, with percentiles."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltrain.errors import InputError, unknown
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["Sample", "cdf", "values_of"]
+__all__ = ["DELAY", "Sample", "cdf", "known_metrics", "unknown_metric", "values_of"]
+
+DELAY = "delay"
+"""The metric that stands for the time that cells spend at a port."""
 
 PERCENTILES = (50, 95, 99)
 
@@ -57,25 +60,14 @@ def values_of(result: "Result", name: str, entity: str | None = None) -> Sample:
     import polars as pl
 
     frame, unit = result.flows, result.manifest["units"].get(name, "")
-    numeric = [
-        column
-        for column, kind in frame.schema.items()
-        if kind.is_numeric() and column not in ("replication", "group")
-    ]
-    if name in numeric:
+    if name in _numeric(result):
         chosen = frame if entity is None else frame.filter(pl.col("flow") == entity)
         found = chosen[name]
     else:
         frame = result.series if name in result.series["metric"] else result.summary
         chosen = frame.filter(pl.col("metric") == name)
         if chosen.is_empty():
-            known = [
-                *result.series["metric"].unique(maintain_order=True),
-                *numeric,
-                *result.summary["metric"].unique(maintain_order=True),
-            ]
-            advice = "Runs that record events have it: --events, or events=True" if name in OF_EVENTS else ""
-            raise unknown("metric", name, list(dict.fromkeys(known)), advice)
+            raise unknown_metric(name, known_metrics(result))
         unit = chosen["unit"][0]
         if entity is not None and "entity" not in chosen.columns:
             raise InputError(f"{name} is of the whole run: it has no values of {entity} alone")
@@ -86,6 +78,26 @@ def values_of(result: "Result", name: str, entity: str | None = None) -> Sample:
     if not len(values):
         raise InputError(f"{name} has no values" + (f" of {entity}" if entity else ""))
     return Sample(values, unit, len(found) - len(values))
+
+
+def _numeric(result: "Result") -> list[str]:
+    """The columns of flows that hold numbers to draw."""
+    every = result.flows.schema.items()
+    return [name for name, kind in every if kind.is_numeric() and name not in ("replication", "group")]
+
+
+def known_metrics(result: "Result") -> list[str]:
+    """What a result has a distribution of."""
+    series, summary = (
+        frame["metric"].unique(maintain_order=True) for frame in (result.series, result.summary)
+    )
+    return list(dict.fromkeys([DELAY, *series, *_numeric(result), *summary]))
+
+
+def unknown_metric(name: str, known: Iterable[str]) -> InputError:
+    """The error for what has no distribution."""
+    advice = "Runs that record events have it: --events, or events=True" if name in OF_EVENTS else ""
+    return unknown("metric", name, known, advice)
 
 
 def cdf(samples: Mapping[str, Sample], label: str) -> "Figure":

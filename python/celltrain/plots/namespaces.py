@@ -4,6 +4,7 @@ Each method returns a figure of matplotlib. `celltrain plot` draws the same pict
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from celltrain import arguments, registry
@@ -40,9 +41,6 @@ NO_SCENARIO = "these results do not hold their scenario: run it again with this 
 
 MOST_COLUMNS = 4
 """Variants whose windows are side by side unless asked otherwise."""
-
-DELAY = "delay"
-"""The metric of `cdf` that stands for the time that cells spend at a port."""
 
 
 class ResultPlots:
@@ -112,13 +110,18 @@ class ComparisonPlots:
         self._found = found
 
     def compare(self, measures: Sequence[str] = ()) -> "Figure":
-        """Every variant by some measures, sorted by the first; by those of the comparison by default."""
+        """Every variant by some measures, sorted by the first; by those of the table by default.
+
+        Every metric of the summary that all variants have can be drawn. Those of the table are judged: the best
+        is marked.
+        """
         from celltrain.plots.compared import COLUMNS, compared_points
 
         measures = arguments.names("measures", measures, "goodput")
         if len(measures) > COLUMNS:
             raise InputError(f"a picture has space for {COLUMNS} measures, not {len(measures)}: name fewer")
-        return compared_points(self._found, _chosen(self._found.measures, measures))
+        chosen = _chosen(self._found.every_measure, measures) if measures else None
+        return compared_points(self._found, chosen)
 
     def queue(
         self, port: str | None = None, span: Span = WHOLE, replication: int = 0, variants: Sequence[str] = ()
@@ -319,7 +322,14 @@ def _windows(results: Mapping[str, Result], replication: int) -> "Figure":
 
 
 def _cdf(every: Mapping[str, tuple[Scenario, Result]], metric: str, entity: str | None) -> "Figure":
-    from celltrain.plots.distribution import Sample, cdf, values_of
+    from celltrain.plots.distribution import (
+        DELAY,
+        Sample,
+        cdf,
+        known_metrics,
+        unknown_metric,
+        values_of,
+    )
 
     if arguments.text("metric", metric) == DELAY:
         found = {
@@ -327,6 +337,9 @@ def _cdf(every: Mapping[str, tuple[Scenario, Result]], metric: str, entity: str 
         }
         label = "time at the port"
     else:
+        has = {name: known_metrics(result) for name, (_, result) in every.items()}
+        if not any(metric in one for one in has.values()):  # misspelt, which is no fault of a variant
+            raise unknown_metric(metric, dict.fromkeys(chain(*has.values())))
         found = {}
         for name, (_, result) in every.items():
             try:

@@ -158,7 +158,7 @@ def lay_out(figure: "Figure", dpi: float = _STYLE["savefig.dpi"]) -> None:
 
 
 def _draw(figure: "Figure", path: Path) -> None:
-    figure.savefig(path, metadata=_METADATA[path.suffix[1:]])
+    figure.savefig(path, metadata=_METADATA[path.suffix[1:].lower()])
 
 
 def colour_of(names: Sequence[str]) -> dict[str, str]:
