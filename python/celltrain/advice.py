@@ -1,13 +1,15 @@
 """What someone who reads numbers should know of the runs that gave them: locks, limits, losses, warm-up."""
 
 import math
-from collections.abc import Iterable
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from celltrain import statistics
-from celltrain.errors import ScenarioError
+from celltrain.errors import InputError, ScenarioError
 from celltrain.notes import named, notes
 from celltrain.results import frame_rows
 from celltrain.scenario import Scenario
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["advice", "advice_on_sweep", "advice_on_variants"]
 
 T = TypeVar("T")
+
+MOST_POINTS = 100
+"""Points of a sweep whose scenarios are looked at, spread over all."""
+
+_NUMBER = re.compile(r"\d[\d.,]*")
 
 Row = tuple[Any, ...]
 """A row of a table."""
@@ -63,20 +70,28 @@ def advice(result: "Result") -> list[str]:
 
 
 def advice_on_variants(found: "Comparison") -> list[str]:
-    """Notes on how the runs of a comparison went, each with the variants that it holds for."""
+    """Notes on the scenarios of a comparison and its runs, each with the variants that it holds for."""
+    from celltrain.resolved import moved
+
     variants: dict[str, list[str]] = {}
+    with suppress(InputError, ScenarioError):  # of older results
+        for name, scenario in found.scenarios.items():
+            for line in notes(scenario):
+                variants.setdefault(line, []).append(name)
     for name, result in found.results.items():
         for line in _of_runs(result):
             variants.setdefault(line, []).append(name)
-    return [
+    return moved(found.manifest) + [
         line if names == found.variants else f"under {', '.join(names)}: {line}"
         for line, names in variants.items()
     ]
 
 
 def advice_on_sweep(found: "Sweep") -> list[str]:
-    """Notes on how the runs of a sweep went, each with the first point that it holds for."""
-    lines = []
+    """Notes on the scenarios of a sweep and its runs, each with the first point that it holds for."""
+    from celltrain.resolved import moved
+
+    lines = moved(found.manifest) + _of_points(found)
     ports = frame_rows(found.scan("ports"), "point", "replication", "locked")
     locked = _locked(((point, replication), locked) for point, replication, locked in ports)
     if locked:
@@ -99,6 +114,30 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
                 f"at {len(limited):,} of {found.manifest['points']:,} points, first at "
                 f"{_point(found, limited[0])}, {sentence.format(flows=whom)}"
             )
+    return lines
+
+
+def _of_points(found: "Sweep") -> list[str]:
+    """Notes on the scenarios of some points. Notes of several points that differ in numbers alone are one."""
+    from celltrain.sweeps.plan import load_plan
+
+    every = found.manifest["points"]
+    looked_at = range(0, every, -(-every // MOST_POINTS))
+    points: dict[tuple[str, int], list[tuple[int, str]]] = {}
+    with suppress(InputError, ScenarioError):  # of older results
+        plan = load_plan(found.path / "plan.toml")
+        for point in looked_at:
+            seen = Counter[str]()
+            for note in notes(plan.at(point)):
+                alike = _NUMBER.sub("0", note)
+                points.setdefault((alike, seen[alike]), []).append((point, note))
+                seen[alike] += 1
+    of = f"{every:,} points" if len(looked_at) == every else f"{len(looked_at):,} points looked at"
+    lines = []
+    for where in points.values():
+        point, note = where[0]
+        place = f"at {len(where):,} of {of}, first at {_written(plan.settings(point))}, "
+        lines.append(note if len(where) == len(looked_at) else place + note)
     return lines
 
 
@@ -191,4 +230,11 @@ def _lock(ports: str) -> str:
 def _point(found: "Sweep", number: int) -> str:
     """A point by its settings."""
     point = found.points.row(found.points["point"].to_list().index(number), named=True)
-    return ", ".join(f"{key} = {point[key]}" for key in found.parameters)
+    return _written({key: point[key] for key in found.parameters})
+
+
+def _written(settings: Mapping[str, Any]) -> str:
+    """The settings of a point as people read them."""
+    from celltrain.sweeps.axes import shown
+
+    return ", ".join(f"{key} = {shown(value)}" for key, value in settings.items())

@@ -17,7 +17,16 @@ from celltrain.experiment import MAX_RUNS, Progress, Task, attempt, replicate, w
 from celltrain.folder import Folder, claim
 from celltrain.leaders import Leader
 from celltrain.registry import COMPARED, Measure, compared
-from celltrain.results import Record, Result, about, has_old_names, provenance, read_frames, record_frame
+from celltrain.results import (
+    NO_SCENARIO,
+    Record,
+    Result,
+    about,
+    has_old_names,
+    provenance,
+    read_frames,
+    record_frame,
+)
 from celltrain.runs import Store
 from celltrain.scenario import Scenario, toml_value
 
@@ -130,6 +139,21 @@ class Comparison:
     def scenario(self) -> Scenario:
         """The scenario that was run in every variant."""
         return Scenario.from_toml(self.manifest["scenario_toml"])
+
+    @cached_property
+    def scenarios(self) -> dict[str, Scenario]:
+        """The scenario of each variant.
+
+        Raises:
+            InputError: the results do not say, as those of old versions.
+        """
+        if "scenario_toml" not in self.manifest:
+            raise InputError(NO_SCENARIO)
+        own = self.manifest.get("scenarios", {})
+        return {
+            name: Scenario.from_toml(own[name]) if name in own else self.scenario.with_text(settings.items())
+            for name, settings in self.manifest["variants"].items()
+        }
 
     @cached_property
     def measures(self) -> list[Measure]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # both are slow to import, and not every command needs them
 
 __all__ = [
     "FRAMES",
+    "NO_SCENARIO",
     "CombinedFingerprint",
     "Frames",
     "Record",
@@ -60,6 +61,8 @@ FRAMES = {
 
 PART = 1 << 16
 """Bytes of values in a part of the time series that are written."""
+
+NO_SCENARIO = "these results do not hold their scenario: run it again with this version"
 
 OLD_NAMES = 1
 """The last format of results folders with other names of measures."""

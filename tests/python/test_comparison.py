@@ -183,7 +183,8 @@ def test_every_metric_of_the_summary_can_be_drawn_and_the_table_alone_is_judged(
     means = {name: found.estimate(name, "fast_retransmits").mean for name in found.variants}
     shown = [text.get_text() for text in figure.axes[0].get_yticklabels()]
     assert shown == sorted(means, key=lambda name: means[name])
-    drawn = [float(bars.lines[0].get_xdata()[0]) for bars in figure.axes[0].containers]
+    dots = [line for line in figure.axes[0].lines if line.get_marker() == "o"]
+    drawn = [float(np.asarray(dot.get_xdata())[0]) for dot in dots]
     assert drawn == sorted(means.values())
     with pytest.raises(InputError, match="unknown measure 'timeots': did you mean 'timeouts'"):
         found.plot.compare(["timeots"])

@@ -218,11 +218,11 @@ def test_a_metric_that_no_variant_has_is_no_fault_of_one() -> None:
     shorter = under("epd").with_(duration="60 ms")
     alone = {"switch.discard.policy": "tail-drop", "traffic.kind": "poisson", "traffic.rate": "1 Mbit/s"}
     found = ct.compare(shorter, {"tcp": {}, "other": alone}, replications=1)
-    with pytest.raises(InputError, match="^unknown metric 'godput': did you mean 'goodput'"):
+    with pytest.raises(InputError, match=r"^unknown metric 'godput': did you mean 'goodput'"):
         found.plot.cdf("godput")
-    with pytest.raises(InputError, match="^unknown metric 'delai': did you mean 'delay'"):
+    with pytest.raises(InputError, match=r"^unknown metric 'delai': did you mean 'delay'"):
         found.plot.cdf("delai")
-    with pytest.raises(InputError, match="^other: retransmission_ratio has no values"):
+    with pytest.raises(InputError, match=r"^other: retransmission_ratio has no values"):
         found.plot.cdf("retransmission_ratio")
 
 

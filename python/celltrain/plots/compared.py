@@ -40,8 +40,8 @@ def order_by(found: "Comparison", measure: "Measure") -> list[str]:
 def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = None) -> "Figure":
     """Means with 95 % intervals, sorted by the first measure.
 
-    The best of each measure is full, as are those that cannot be told from it; the others are hollow. What the
-    table of the comparison lacks is not judged.
+    The best of each measure is full, as are those that cannot be told from it; the others are hollow.
+    Measures that the table of the comparison lacks are not judged.
     """
     chosen = list(measures or found.measures)[:COLUMNS]
     order = order_by(found, chosen[0])

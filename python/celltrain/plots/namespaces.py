@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from celltrain import arguments, registry
 from celltrain.errors import InputError, unknown
 from celltrain.registry import Measure
-from celltrain.results import Result
+from celltrain.results import NO_SCENARIO, Result
 from celltrain.scenario import Scenario
 from celltrain.text import first_of
 
@@ -29,15 +29,12 @@ __all__ = [
     "queue_of",
     "scenario_of",
     "span_of",
-    "variant_scenarios",
 ]
 
 Span = tuple[float | None, float | None]
 """Begin and end of the time to show, in seconds; None for the run's own."""
 
 WHOLE: Span = (None, None)
-
-NO_SCENARIO = "these results do not hold their scenario: run it again with this version"
 
 MOST_COLUMNS = 4
 """Variants whose windows are side by side unless asked otherwise."""
@@ -112,8 +109,8 @@ class ComparisonPlots:
     def compare(self, measures: Sequence[str] = ()) -> "Figure":
         """Every variant by some measures, sorted by the first; by those of the table by default.
 
-        Every metric of the summary that all variants have can be drawn. Those of the table are judged: the best
-        is marked.
+        Every metric of the summary that all variants have can be drawn. Those of the table are judged: the
+        best is marked.
         """
         from celltrain.plots.compared import COLUMNS, compared_points
 
@@ -128,7 +125,7 @@ class ComparisonPlots:
     ) -> "Figure":
         """The queues of some variants over the same time and to one scale; see `ResultPlots.queue`."""
         results = self._some(variants)
-        scenarios = {name: one for name, one in variant_scenarios(self._found).items() if name in results}
+        scenarios = {name: self._found.scenarios[name] for name in results}
         return _queue(scenarios, results, port, span, replication)
 
     def windows(self, replication: int = 0, variants: Sequence[str] = ()) -> "Figure":
@@ -144,7 +141,7 @@ class ComparisonPlots:
 
     def cdf(self, metric: str, entity: str | None = None, variants: Sequence[str] = ()) -> "Figure":
         """The distribution of a metric under some variants; see `ResultPlots.cdf`."""
-        scenarios = variant_scenarios(self._found)
+        scenarios = self._found.scenarios
         return _cdf(
             {name: (scenarios[name], one) for name, one in self._some(variants).items()}, metric, entity
         )
@@ -207,17 +204,6 @@ def scenario_of(result: Result) -> Scenario:
     if "scenario_toml" not in result.manifest:
         raise InputError(NO_SCENARIO)
     return Scenario.from_toml(result.manifest["scenario_toml"])
-
-
-def variant_scenarios(found: "Comparison") -> dict[str, Scenario]:
-    """The scenario of each variant of a comparison."""
-    own = found.manifest.get("scenarios", {})
-    if "scenario_toml" not in found.manifest:
-        raise InputError(NO_SCENARIO)
-    return {
-        name: Scenario.from_toml(own[name]) if name in own else found.scenario.with_text(settings.items())
-        for name, settings in found.manifest["variants"].items()
-    }
 
 
 def span_of(scenario: Scenario, span: Span) -> tuple[float, float]:
