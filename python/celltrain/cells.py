@@ -63,7 +63,7 @@ class Cells:
     left: "NDArray[np.float64]"
     """When it left, in seconds; NaN if it is still there."""
     reason: Sequence[str]
-    """Why it was discarded, "" if it was not."""
+    """Why the port discarded it, "" if it did not. What the link behind the port loses was accepted."""
     discarded: "NDArray[np.bool_]"
     dead: "NDArray[np.bool_]"
     """Whether it was accepted and some of its frame is lost."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from matplotlib.patches import Rectangle
 
 import celltrain as ct
 from celltrain.bounds import bounds, reach
@@ -84,6 +85,80 @@ def test_the_picture_shows_capacity_threshold_and_every_discarded_cell() -> None
     boxes = sum(len(one.get_paths()) for one in lanes.collections)
     assert boxes == cells.counts[0] - cells.counts[1]
     assert "12 discarded, 0 dead (0 % of what was carried)" in above.get_title(loc="left")
+
+
+@pytest.mark.parametrize("longer", ["first", "second"])
+def test_runs_of_different_lengths_are_drawn_to_their_ends(longer: str) -> None:
+    lengths = {"first": "30 ms", "second": "30 ms", longer: "60 ms"}
+    every = {name: under("epd").with_({"duration": length}) for name, length in lengths.items()}
+    figure = queue_of(every, None, (None, None))
+    queues = [axis for axis in figure.axes if "queue" in axis.get_ylabel()]
+    ends = {
+        name: float(
+            max(
+                np.asarray(line.get_xdata()).max()
+                for line in axis.lines
+                if line.get_drawstyle() == "steps-post"
+            )
+        )
+        for name, axis in zip(every, queues, strict=True)
+    }
+    assert ends == pytest.approx({name: float(length.split()[0]) for name, length in lengths.items()})
+    assert figure.axes[-1].get_xlim() == pytest.approx((0, 60))
+    with pytest.raises(InputError, match=r"ends at 0.03 s: begin earlier"):
+        queue_of(every, None, (0.04, None))
+
+
+def test_cells_are_drawn_for_all_runs_or_for_none() -> None:
+    """A link of 10 Gbit/s carries more cells in the time than are followed one by one."""
+    rates = {
+        name: under("epd").with_({"duration": "30 ms", "link.rate": f"{name}/s"})
+        for name in ("155 Mbit", "10 Gbit")
+    }
+    assert len(queue_of(rates, None, (None, None)).axes) == len(rates)
+    assert len(queue_of(rates, None, (0.0, 0.001)).axes) == 2 * len(rates)
+
+
+def test_below_the_queues_are_cells_of_all_runs_or_counts_of_all_in_the_same_bins() -> None:
+    """Two sources of 10 Mbit/s send some 1,180 cells in 25 ms, and those of 100 Mbit/s ten times as many."""
+    few = {
+        "traffic.kind": "cbr",
+        "traffic.rate": "10 Mbit/s",
+        "duration": "25 ms",
+        "link.rate": "155.52 Mbit/s",
+    }
+    few["link.access.rate"] = few["link.rate"]
+    every = {
+        "few": under("epd").with_(few),
+        "many": under("epd").with_(few | {"traffic.rate": "100 Mbit/s", "duration": "30 ms"}),
+    }
+    assert queue_of({"few": every["few"]}, None, (0.0, None)).axes[1].get_yticklabels(), "lanes"
+    figure = queue_of(every, None, (0.0, 0.03))
+    below = figure.axes[1::2]
+    assert [axis.get_ylabel() for axis in below] == ["cells per\n250 µs"] * 2
+    assert (
+        len(
+            {
+                round(bar.get_width(), 9)
+                for axis in below
+                for bar in axis.patches
+                if isinstance(bar, Rectangle)
+            }
+        )
+        == 1
+    )
+    assert "end of a frame" not in legend_of(figure)
+
+
+def test_what_a_link_loses_was_accepted_and_its_frame_is_dead() -> None:
+    scenario = under("epd").with_({"duration": "60 ms", "warm-up": "0 s", "link.trunk.loss": 0.05})
+    facts = port_facts(scenario)
+    cells = read_cells(scenario, facts, (0, 0.06), scenario.seed)
+    counted = ct.run(scenario, replications=1).ports.filter(port=facts.name).row(0, named=True)
+    assert counted["lost_random"] > 0
+    assert (cells.counts[0], cells.counts[1]) == (counted["cells_arrived"], counted["cells_discarded"])
+    assert cells.counts[2] >= counted["lost_random"], "every cell of a lost frame"
+    assert not any(reason for reason, dead in zip(cells.reason, cells.dead, strict=True) if dead)
 
 
 def test_a_long_time_is_drawn_from_samples() -> None:

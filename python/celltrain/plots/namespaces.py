@@ -17,6 +17,7 @@ from celltrain.text import first_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from celltrain.cells import PortFacts
     from celltrain.comparison import Comparison
     from celltrain.plots.distribution import Values
     from celltrain.plots.queue import QueuePanel
@@ -242,15 +243,22 @@ def _queue(
     replication: int,
     seed: int | None = None,
 ) -> "Figure":
-    from celltrain.plots.queue import queue
+    from celltrain.cells import port_facts, units_within
+    from celltrain.plots.queue import MOST_CELLS, queue
 
-    first = next(iter(scenarios.values()))
-    time = span_of(first, span)
+    time = span_of(max(scenarios.values(), key=lambda one: one.duration), span)
     _check_replication(results.values(), replication)
-    every = [
-        _queue_panel(name, scenario, results.get(name), port, time, replication, seed)
-        for name, scenario in scenarios.items()
-    ]
+    facts = {name: port_facts(scenario, port) for name, scenario in scenarios.items()}
+    # All of them or none: what is below the queues has one scale.
+    one_by_one = all(units_within(one, time) <= MOST_CELLS for one in facts.values())
+    every = []
+    for name, scenario in scenarios.items():
+        own = (time[0], min(time[1], scenario.duration))
+        if own[0] >= own[1]:
+            raise InputError(f"{name} ends at {scenario.duration:g} s: begin earlier (--from, or span)")
+        every.append(
+            _queue_panel(name, scenario, results.get(name), facts[name], own, replication, seed, one_by_one)
+        )
     return queue(every, time)
 
 
@@ -258,21 +266,21 @@ def _queue_panel(
     name: str,
     scenario: Scenario,
     result: Result | None,
-    port: str | None,
+    facts: "PortFacts",
     span: tuple[float, float],
     replication: int,
     seed: int | None,
+    one_by_one: bool,
 ) -> "QueuePanel":
-    from celltrain.cells import port_facts, read_cells, units_within
-    from celltrain.plots.queue import MOST_CELLS, QueuePanel
+    from celltrain.cells import read_cells
+    from celltrain.plots.queue import QueuePanel
     from celltrain.traces import Trace
 
-    facts = port_facts(scenario, port)
     title = f"{name}, {facts.name}"
     master = scenario.seed if seed is None else seed
     if result is not None:
         master = result.manifest["seed"]
-    if units_within(facts, span) <= MOST_CELLS:
+    if one_by_one:
         return QueuePanel(title, facts, read_cells(scenario, facts, span, master, replication))
     every = [] if result is None else result.traces("occupancy", replication=replication)
     if not every:

@@ -64,7 +64,8 @@ def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
         span: the time to show, in seconds.
     """
     lanes = _lanes(every)
-    low = _bottom_height(every[0], lanes)
+    each_cell = all(map(_is_drawn, every)) and len(lanes) <= MOST_LANES
+    low = 0.0 if every[0].cells is None else 0.24 * len(lanes) + 0.1 if each_cell else 0.8
     high = TALL if len(every) < MANY else LOW
     heights = [height for _ in every for height in ((high, low) if low else (high,))]
     top = max(map(_top, every))
@@ -80,12 +81,17 @@ def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
             _occupancy(above, panel, factor, top)
             titled(above, _title(panel), fontsize="medium")
             if low:
-                _below(axes[each * place + 1], panel, lanes, factor)
+                assert panel.cells is not None, "cells of all runs, or of none"
+                below = axes[each * place + 1]
+                if each_cell:
+                    _trains(below, panel.cells, lanes, factor)
+                else:
+                    _counts(below, panel.cells, span, factor)
         if low:
             _share(axes[1::2])
         axes[-1].set_xlim(span[0] * factor, span[1] * factor)
         axes[-1].set_xlabel(f"time ({unit})")
-        _legend(figure, every)
+        _legend(figure, every, each_cell)
     return figure
 
 
@@ -114,13 +120,6 @@ def _natural(name: str) -> tuple[int, str]:
 
 def _is_drawn(panel: QueuePanel) -> bool:
     return panel.cells is not None and len(panel.cells.flow) <= MOST_DRAWN
-
-
-def _bottom_height(panel: QueuePanel, lanes: Sequence[str]) -> float:
-    """Inches below the occupancy: lanes of cells, bars of counts, or nothing."""
-    if panel.cells is None:
-        return 0.0
-    return 0.24 * len(lanes) + 0.1 if _is_drawn(panel) and len(lanes) <= MOST_LANES else 0.8
 
 
 LABEL = 0.1
@@ -217,14 +216,6 @@ def _crosses(axis: "Axes", panel: QueuePanel, factor: float, times: Any, level: 
     axis.plot(gone * factor, heights, linestyle="", marker="x", **look)
 
 
-def _below(axis: "Axes", panel: QueuePanel, lanes: Sequence[str], factor: float) -> None:
-    assert panel.cells is not None
-    if _is_drawn(panel) and len(lanes) <= MOST_LANES:
-        _trains(axis, panel.cells, lanes, factor)
-    else:
-        _counts(axis, panel.cells, factor)
-
-
 def _trains(axis: "Axes", cells: Cells, lanes: Sequence[str], factor: float) -> None:
     """Every cell at its arrival, a lane for each VC: full, hollow if dead, a cross if discarded."""
     import numpy as np
@@ -263,11 +254,11 @@ def _trains(axis: "Axes", cells: Cells, lanes: Sequence[str], factor: float) -> 
     axis.set_ylabel("arrivals" if len(lanes) > 2 else "")
 
 
-def _counts(axis: "Axes", cells: Cells, factor: float) -> None:
+def _counts(axis: "Axes", cells: Cells, span: tuple[float, float], factor: float) -> None:
     """How many cells came in each part of the time: useful, dead and discarded ones on top of one another."""
     import numpy as np
 
-    edges = np.linspace(*cells.span, BINS + 1)
+    edges = np.linspace(*span, BINS + 1)
     came = ~np.isnan(cells.arrived)
     parts = (
         (came & cells.accepted & ~cells.dead, {"color": USEFUL, "alpha": 0.55}),
@@ -279,7 +270,7 @@ def _counts(axis: "Axes", cells: Cells, factor: float) -> None:
         counts = np.histogram(cells.arrived[chosen], edges)[0]
         axis.bar(edges[:-1] * factor, counts, np.diff(edges) * factor, bottom=base, align="edge", **style)
         base += counts
-    axis.set_ylabel(f"{cells.port.framing} per\n{_bin_width(cells.span)}", fontsize="small")
+    axis.set_ylabel(f"{cells.port.framing} per\n{_bin_width(span)}", fontsize="small")
 
 
 def _bin_width(span: tuple[float, float]) -> str:
@@ -288,7 +279,7 @@ def _bin_width(span: tuple[float, float]) -> str:
     return f"{width / factor:.3g} {unit}"
 
 
-def _legend(figure: "Figure", every: Sequence[QueuePanel]) -> None:
+def _legend(figure: "Figure", every: Sequence[QueuePanel], each_cell: bool) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -304,6 +295,6 @@ def _legend(figure: "Figure", every: Sequence[QueuePanel]) -> None:
             facecolor="white", edgecolor=DEAD, hatch="////", label="dead: the rest of a broken frame"
         )
         handles.insert(1, dead)
-        if any(map(_is_drawn, every)):
+        if each_cell:
             handles.append(Line2D([], [], linestyle="", marker=".", color="#333333", label="end of a frame"))
     figure.legend(handles=handles, loc="outside lower center", ncols=4)
