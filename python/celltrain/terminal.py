@@ -1,23 +1,66 @@
 """What the command line prints: plain tables on stdout, messages and progress on stderr."""
 
+import json
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from celltrain.experiment import Progress
 
-__all__ = ["error", "heading", "note", "plain", "print_json", "progress", "say", "say_notes", "table"]
+__all__ = [
+    "error",
+    "heading",
+    "note",
+    "plain",
+    "prepare",
+    "print_json",
+    "progress",
+    "say",
+    "say_notes",
+    "table",
+]
 
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Tabs and ends of lines may stay."""
 
+_OTHERS = re.compile("[^\x00-\x7f]")
+"""Characters that ASCII does not have."""
+
+UNICODE = "\U0010ffff"
+"""A character that encodings of Unicode alone have."""
+
 UNBOUNDED = 10_000
 """Columns of a file or pipe: tables there are never folded."""
+
+
+def prepare() -> None:
+    """Makes streams that take every character: they may be closed, or of an encoding that lacks some."""
+    sys.stdout, sys.stderr = map(_willing, (sys.stdout, sys.stderr))
+
+
+def _willing(stream: TextIO | None) -> TextIO:
+    if stream is None:  # Python's word for one that is closed
+        return Path(os.devnull).open("w", encoding="utf-8")
+    if isinstance(stream, TextIOWrapper) and stream.errors == "strict" and not _has(stream, UNICODE):
+        stream.reconfigure(errors="replace")
+    return stream
+
+
+def _has(stream: TextIO, text: str) -> bool:
+    """Whether the encoding of a stream has some characters."""
+    try:
+        text.encode(stream.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def plain(text: str) -> str:
@@ -56,6 +99,8 @@ def print_json(content: object) -> None:
     from celltrain.text import json_text
 
     shown = _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", json_text(content))
+    if not _has(sys.stdout, shown):
+        shown = _OTHERS.sub(lambda found: json.dumps(found[0])[1:-1], shown)
     sys.stdout.write(shown + "\n")
 
 

@@ -574,6 +574,31 @@ def test_an_interrupt_while_the_command_is_loaded(what: str, status: int) -> Non
     assert (answer.returncode, answer.stdout, answer.stderr) == (status, "", "interrupted\n")
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_an_output_that_lacks_letters_is_no_error(scenario_file: Path, tmp_path: Path, encoding: str) -> None:
+    """Encodings other than UTF-8 lack the rules of tables, and ASCII the plus-minus sign."""
+    named = tmp_path / "named.toml"
+    named.write_text(
+        scenario_file.read_text().replace("two sources", "Stra\u00dfe \u4e2d \U0001f682"), encoding="utf-8"
+    )
+    words = [sys.executable, "-m", "celltrain", "run", str(named), "--replications", "2"]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    shown = subprocess.run(words, capture_output=True, env=environment, check=False)
+    assert (shown.returncode, shown.stderr) == (0, b"")
+    assert b"goodput" in shown.stdout
+    said = subprocess.run([*words, "--json"], capture_output=True, env=environment, check=True).stdout
+    assert json.loads(said.decode(encoding))["name"] == "Stra\u00dfe \u4e2d \U0001f682, one trunk"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX closes it")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_an_output_that_is_closed_is_no_error(scenario_file: Path, tmp_path: Path, closed: str) -> None:
+    words = [sys.executable, "-m", "celltrain", "run", str(scenario_file), "--out", str(tmp_path / "out")]
+    answer = subprocess.run(["sh", "-c", f'"$@" {closed}', "sh", *words], check=False)
+    assert answer.returncode == 0
+    assert ct.read(tmp_path / "out")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="a closed pipe is another error on Windows")
 @pytest.mark.parametrize("with_stderr", [False, True])
 @pytest.mark.parametrize(

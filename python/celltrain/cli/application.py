@@ -158,6 +158,7 @@ def run() -> int:
     """
     _shown_once.cache_clear()
     warnings.showwarning = _show_warning
+    terminal.prepare()
     try:
         status = _answer()
         sys.stdout.flush()
