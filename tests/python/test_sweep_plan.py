@@ -110,6 +110,7 @@ def test_columns_have_the_kind_of_their_values(scenario: ct.Scenario) -> None:
         ({"grid": {"a": "0 ms .. 2 ms step 0.000000001 ms"}}, ("a: ", "more than 1,000,000")),
         ({"grid": {"a": [{"b": 1}]}}, ("a: ", "list of them")),
         ({"grid": {"a": 5}}, ("a: ", "list")),
+        ({"grid": {"switch": {"buffer": ["1 cells"]}}}, ('dotted keys in quotes, as in "switch.buffer" = ',)),
         ({"zip": {"a": [1, 2], "b": [1]}}, ("a has 2, b has 1",)),
         ({"zip": {"a": [1, 1], "b": [2, 2]}}, ("a, b: ", "1, 2 appears twice")),
         ({"grid": {"a": [1]}, "zip": {"a": [1]}}, ("a: ", "grid and by the zip")),

@@ -13,6 +13,7 @@ import pytest
 
 import celltrain as ct
 from celltrain.folder import claim
+from celltrain.plots.style import lay_out, styled
 from celltrain.plots.sweep import draw_sweep, heat_map, lines, trade_off
 from celltrain.report.sweep import sweep_report
 from celltrain.sweeps.view import AxisView, View, mean_lines, measures
@@ -130,11 +131,27 @@ def test_what_has_no_value_has_no_mark(scenario: ct.Scenario) -> None:
 
 def test_any_metric_of_a_sweep_is_drawn(sweep: ct.Sweep) -> None:
     figure = sweep.plot.sweep("occupancy_max")
-    assert figure.axes[0].get_ylabel() == "largest occupancy of the bottleneck (cells)"
+    assert figure.axes[0].get_ylabel().replace("\n", " ") == "largest occupancy of the bottleneck (cells)"
     drawn = np.concatenate([np.asarray(line.get_ydata()) for line in figure.axes[0].get_lines()])
     assert sweep.table("occupancy_max")["mean"][0] in drawn.tolist()
     with pytest.raises(ct.InputError, match="did you mean 'occupancy_max'"):
         sweep.plot.sweep("occupancy_maxi")
+
+
+def test_no_label_is_cut_off(sweep: ct.Sweep) -> None:
+    for measure in (one for one in ct.measures() if one.over == "run" and one.name in sweep.units):
+        figure = sweep.plot.sweep(measure.name)
+        with styled():
+            lay_out(figure)
+        labels = [axis.yaxis.label.get_window_extent() for axis in figure.axes if axis.get_ylabel()]
+        assert all(label.y0 >= 0 and label.y1 <= figure.bbox.y1 and label.x0 >= 0 for label in labels), (
+            measure
+        )
+
+
+def test_truth_is_written_as_in_a_scenario(scenario: ct.Scenario) -> None:
+    found = ct.sweep(scenario.with_(duration="60 ms"), grid={"tcp.nagle": [True, False]}, replications=1)
+    assert [line[0] for line in mean_lines(found, 2)] == ["true", "false"]
 
 
 def test_one_replication_says_nothing_about_the_spread(scenario: ct.Scenario) -> None:

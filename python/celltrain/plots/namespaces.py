@@ -217,8 +217,8 @@ def span_of(scenario: Scenario, span: Span) -> tuple[float, float]:
         first, last = span
     except (TypeError, ValueError):
         raise arguments.expected("span", "begin and end in seconds, such as (0.1, 0.2)", span) from None
-    begin = 0.0 if first is None else arguments.number("span[0]", first)
-    end = scenario.duration if last is None else arguments.number("span[1]", last)
+    begin = 0.0 if first is None else arguments.number("--from, or span[0]", first)
+    end = scenario.duration if last is None else arguments.number("--to, or span[1]", last)
     if not 0 <= begin < end <= scenario.duration:
         raise InputError(
             f"--from and --to, or span, must lie in order within the run, 0 to {scenario.duration:g} s"

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from celltrain import text
@@ -36,6 +37,9 @@ __all__ = ["draw_sweep", "heat_map", "lines", "trade_off"]
 
 COLUMNS = 3
 """Panels side by side."""
+
+LABEL = 30
+"""Letters of a line of a label beside a panel; a longer one would be cut off."""
 
 MOST_TICKS = 12
 """Labels along an axis of steps."""
@@ -132,7 +136,7 @@ def _scaled(sweep: Sweep, measure: Measure) -> tuple[list[Estimate], str]:
     """The estimates of every point in a unit of their size, and the label with that unit."""
     found = sweep.estimates(measure.name)
     factor, unit = text.scale(largest(found), sweep.units[measure.name])
-    return [one.scaled(1 / factor) for one in found], text.with_unit(measure.title, unit)
+    return [one.scaled(1 / factor) for one in found], fill(text.with_unit(measure.title, unit), LABEL)
 
 
 def _facet_panels(view: View) -> "tuple[Figure, list[Axes]]":

@@ -143,6 +143,9 @@ def _values(key: str, given: object) -> tuple[Value, ...]:
         if not given:
             raise InputError(f"{key}: the list of values is empty")
         return tuple(_value(key, item) for item in given)
+    if isinstance(given, Mapping):
+        inner = next(iter(given), "...")
+        raise InputError(f'{key}: write dotted keys in quotes, as in "{key}.{inner}" = [...]')
     raise InputError(f"{key}: expected a list of values, or a range such as {_FORMS}, not {given!r}")
 
 

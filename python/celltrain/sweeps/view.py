@@ -8,6 +8,7 @@ from itertools import product
 from celltrain import text
 from celltrain.registry import Measure, compared, measure
 from celltrain.statistics import largest
+from celltrain.sweeps.axes import shown
 from celltrain.sweeps.result import Sweep
 
 __all__ = ["AxisView", "Facet", "View", "mean_lines", "measures"]
@@ -107,7 +108,7 @@ def measures(sweep: Sweep) -> list[Measure]:
 def mean_lines(sweep: Sweep, most: int) -> list[tuple[str, ...]]:
     """A line for each of the first points: its parameters, and every measure with its interval."""
     columns: list[Sequence[str]] = [
-        [str(value) for value in sweep.points[key].head(most)] for key in sweep.parameters
+        [shown(value) for value in sweep.points[key].head(most)] for key in sweep.parameters
     ]
     for one in measures(sweep):
         found = sweep.estimates(one.name)
