@@ -4,13 +4,13 @@ The core defines them (`_core.measures`); here they are looked up. `celltrain me
 """
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from celltrain import _core, display
-from celltrain.errors import unknown
+from celltrain.errors import InputError, unknown
 
 __all__ = [
     "COUNTS",
@@ -28,6 +28,7 @@ __all__ = [
     "renamed",
     "stacks",
     "title",
+    "unmeasured",
 ]
 
 FRAME_OF = {"run": "summary", "flow": "flows", "port": "ports", "time": "series", "bin": "distributions"}
@@ -170,6 +171,18 @@ def measure(name: str, over: str = "run") -> Measure:
     if name not in every:
         raise unknown("measure", name, every)
     return every[name]
+
+
+def unmeasured(name: str, known: Iterable[str]) -> InputError:
+    """The error for a metric that a summary lacks: no measure has the name, or it is not there."""
+    found = next((one for one in measures() if one.name == name), None)
+    if found is None:
+        return unknown("metric", name, known)
+    if found.over == "run":
+        advice = f"It is a measure that these runs lack: 'celltrain measures {name}' says what it is of"
+    else:
+        advice = f"The frame '{found.frame}' has it"
+    return unknown("metric", name, known, advice)
 
 
 def title(metric: str) -> str:

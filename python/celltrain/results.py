@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from celltrain import _core, arguments, display, folder, manifests, statistics
 from celltrain.errors import InputError, unknown
 from celltrain.parquet import frame_writer
-from celltrain.registry import RENAMED, measures, renamed, title
+from celltrain.registry import RENAMED, measures, renamed, title, unmeasured
 from celltrain.revision import source_revision
 from celltrain.scenario import Scenario
 from celltrain.text import counted
@@ -258,7 +258,7 @@ class Result(Frames):
 
     def _sample(self, metric: str) -> _Sample:
         if arguments.text("metric", metric) not in self._samples:
-            raise unknown("metric", metric, self._samples)
+            raise unmeasured(metric, self._samples)
         return self._samples[metric]
 
     @cached_property

@@ -301,6 +301,26 @@ def test_a_metric_that_no_variant_has_is_no_fault_of_one() -> None:
         found.plot.cdf("retransmission_ratio")
 
 
+def test_what_these_runs_did_not_record_is_told_from_what_is_misspelt() -> None:
+    result = ct.run(under("epd").with_(duration="60 ms"), replications=1)
+    for name, advice in (
+        ("cwnd", "Traced runs have it: --trace"),
+        ("rtt", "Runs that record events have it: --events"),
+        (
+            "fct_mean",
+            "It is a measure that these runs lack: 'celltrain measures fct_mean' says what it is of",
+        ),
+    ):
+        with pytest.raises(InputError, match=rf"unknown metric '{name}': .*{advice}"):
+            result.plot.cdf(name)
+    with pytest.raises(InputError, match="The frame 'series' has it"):
+        result.estimate("cwnd")
+    with pytest.raises(InputError, match="It is a measure that these runs lack"):
+        result.estimate("synchronisation_index")
+    with pytest.raises(InputError, match="unknown flow '9': known: 1, 2"):
+        result.plot.cdf("goodput", "9")
+
+
 def legend_of(figure: Figure) -> list[str]:
     (legend,) = figure.legends
     return [text.get_text() for text in legend.get_texts()]

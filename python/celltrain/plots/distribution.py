@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltrain.errors import InputError, unknown
 from celltrain.plots.style import COLOURS, legend_columns, legible, logarithmic, panels, styled
+from celltrain.registry import measures, unmeasured
 from celltrain.text import quantity, scale, with_unit
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars as pl
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
@@ -61,7 +63,7 @@ def values_of(result: "Result", name: str, entity: str | None = None) -> Sample:
 
     frame, unit = result.flows, result.manifest["units"].get(name, "")
     if name in _numeric(result):
-        chosen = frame if entity is None else frame.filter(pl.col("flow") == entity)
+        chosen = frame if entity is None else _of(frame, "flow", entity)
         found = chosen[name]
     else:
         frame = result.series if name in result.series["metric"] else result.summary
@@ -72,12 +74,24 @@ def values_of(result: "Result", name: str, entity: str | None = None) -> Sample:
         if entity is not None and "entity" not in chosen.columns:
             raise InputError(f"{name} is of the whole run: it has no values of {entity} alone")
         if entity is not None:
-            chosen = chosen.filter(pl.col("entity") == entity)
+            chosen = _of(chosen, "entity", entity)
         found = chosen["value"]
     values = found.cast(pl.Float64).drop_nulls().drop_nans().sort().to_numpy()
     if not len(values):
         raise InputError(f"{name} has no values" + (f" of {entity}" if entity else ""))
     return Sample(values, unit, len(found) - len(values))
+
+
+def _of(frame: "pl.DataFrame", column: str, entity: str) -> "pl.DataFrame":
+    """The rows of one flow or port.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    names = frame[column].unique(maintain_order=True).to_list()
+    if entity not in names:
+        raise unknown("flow" if column == "flow" else "flow or port", entity, names)
+    return frame.filter(**{column: entity})
 
 
 def _numeric(result: "Result") -> list[str]:
@@ -96,8 +110,11 @@ def known_metrics(result: "Result") -> list[str]:
 
 def unknown_metric(name: str, known: Iterable[str]) -> InputError:
     """The error for what has no distribution."""
-    advice = "Runs that record events have it: --events, or events=True" if name in OF_EVENTS else ""
-    return unknown("metric", name, known, advice)
+    if name in OF_EVENTS:
+        return unknown("metric", name, known, "Runs that record events have it: --events, or events=True")
+    if name in (one.name for one in measures() if one.over == "time"):
+        return unknown("metric", name, known, "Traced runs have it: --trace, or trace=True")
+    return unmeasured(name, known)
 
 
 def cdf(samples: Mapping[str, Sample], label: str) -> "Figure":

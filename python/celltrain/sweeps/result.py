@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain import arguments, display, manifests, statistics
 from celltrain.errors import Defect, unknown
-from celltrain.registry import RENAMED
+from celltrain.registry import RENAMED, unmeasured
 from celltrain.results import has_old_names, todays_names
 from celltrain.sweeps.frames import FRAMES, RECORDED
 from celltrain.text import counted
@@ -175,7 +175,7 @@ class Sweep:
         import polars as pl
 
         if metric not in self.units:
-            raise unknown("metric", metric, self.units)
+            raise unmeasured(metric, self.units)
         rows = self.scan("summary")
         height = rows.select(pl.len()).collect().item()
         last, sample = 0, list[float]()
