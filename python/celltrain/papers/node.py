@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, TypeVar
 
 from celltrain.errors import InputError, unknown
@@ -47,12 +48,19 @@ class Node:
         return found
 
     def number(self, key: str) -> float | None:
-        """A number; None where it is missing."""
+        """A finite number; None where it is missing."""
         if key not in self.values:
             return None
         found = self.values[key]
-        if isinstance(found, bool) or not isinstance(found, int | float):
+        if isinstance(found, bool) or not isinstance(found, int | float) or not isfinite(found):
             raise self.error(f"expected a number, not {found!r}", key)
+        return found
+
+    def count(self, key: str) -> int:
+        """A whole number, 0 or more; 0 where it is missing."""
+        found = self.values.get(key, 0)
+        if isinstance(found, bool) or not isinstance(found, int) or found < 0:
+            raise self.error(f"expected a whole number, 0 or more, not {found!r}", key)
         return found
 
     def texts(self, key: str, default: Sequence[str] | None = None) -> list[str]:

@@ -174,4 +174,4 @@ def _candidate(node: Node, every: Sequence[Table]) -> Candidate:
 
 def _fitted(node: Node, every: Sequence[Table]) -> Fitted:
     node.known(("choice", "on", "tried"))
-    return Fitted(node.text("choice"), _exhibits(node, "on", every), int(node.number("tried") or 0))
+    return Fitted(node.text("choice"), _exhibits(node, "on", every), node.count("tried"))
