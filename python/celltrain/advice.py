@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -48,6 +48,13 @@ OF_ALL = {"limited_by_timeout"}
 
 SENT = ("goodput", "segments_sent", "cells_sent", "timeouts")
 """Columns of flows by which runs are found that sent data and have no goodput."""
+
+ALIKE = (
+    "every replication measured the same: no random number matters in the scenario, so intervals of 0 "
+    'say nothing about chance; write traffic.start = "0 s .. 10 ms" for replications that differ, or '
+    "replications = 1"
+)
+"""What is said of replications that are no more than one."""
 
 LOST = ("locked", "cells_discarded", "lost_random", "lost_scripted", "lost_burst", "lost_dark")
 """Columns of ports: whether it is locked at the end of the run, and what is lost."""
@@ -102,6 +109,10 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
     for sentence, runs in _fruitless(*(_of_sweep(found, *one) for one in (("flows", SENT), ("ports", LOST)))):
         place = _point(found, runs[0][0])
         lines.append(f"in {len(runs):,} of {found.manifest['runs']:,} runs, first at {place}, {sentence}")
+    alike = _alike_points(found)
+    if alike:
+        first = _point(found, alike[0])
+        lines.append(f"at {len(alike):,} of {found.manifest['points']:,} points, first at {first}, {ALIKE}")
     for column, sentence in LIMITS.items():
         flows = frame_rows(found.scan("flows"), "point", "flow", column)
         points = groupby(flows, lambda row: row[0])
@@ -141,11 +152,25 @@ def _of_points(found: "Sweep") -> list[str]:
     return lines
 
 
+def _alike_points(found: "Sweep") -> list[int]:
+    """The points of which all replications, two or more, measured the same."""
+    import polars as pl
+
+    value = pl.col("value").fill_nan(None)
+    differs = (value.n_unique() > 1).alias("differs")
+    metrics = found.scan("summary").group_by("point", "metric").agg(differs, pl.len().alias("n"))
+    points = metrics.group_by("point").agg(pl.col("differs").any(), pl.col("n").max())
+    alike = points.filter(~pl.col("differs"), pl.col("n") > 1).sort("point")
+    return alike.collect()["point"].to_list()
+
+
 def _of_runs(result: "Result") -> list[str]:
     """Sentences on ports locked at the end of a run, on runs without goodput, and on limits of flows."""
     locked: list[str] = _locked(result.rows("ports", "port", "locked"))
     lines = [f"the run ended in a lock: {_lock(named(locked, 'port'))}"] if locked else []
     every = result.manifest["replications"]
+    if every > 1 and not any(map(_differ, _samples(result))):
+        lines.append(ALIKE)
     flows, ports = result.rows("flows", "replication", *SENT), result.rows("ports", "replication", *LOST)
     for sentence, runs in _fruitless(flows, ports):
         place = "" if len(runs) == every else f"in {len(runs)} of {every} replications "
@@ -155,6 +180,19 @@ def _of_runs(result: "Result") -> list[str]:
         if limited:
             lines.append(sentence.format(flows=named(limited, "flow")))
     return lines
+
+
+def _samples(result: "Result") -> Iterable[list[float]]:
+    """Every metric of the summary, in every replication."""
+    samples: dict[str, list[float]] = {}
+    for metric, value in result.rows("summary", "metric", "value"):
+        samples.setdefault(metric, []).append(value)
+    return samples.values()
+
+
+def _differ(sample: Sequence[float]) -> bool:
+    """Whether some values differ; what is undefined is equal to itself."""
+    return len({repr(value) for value in sample}) > 1
 
 
 def _locked(ports: Iterable[tuple[T, float | None]]) -> list[T]:

@@ -347,6 +347,26 @@ def test_sweeps_and_comparisons_have_the_notes_on_their_scenarios(
     assert advice_on_variants(ct.compare(everywhere, ["epd", "ppd"], replications=1))[:1] == [note]
 
 
+def test_replications_that_are_no_more_than_one_are_noted(scenario: ct.Scenario) -> None:
+    """Where sources start at once and nothing else is drawn, an interval of 0 is no certainty."""
+    fixed = scenario.with_({"traffic.start": "0 s", "tie-break": "port-id"})
+    word = "every replication measured the same"
+
+    def noted(lines: list[str]) -> list[str]:
+        return [line for line in lines if word in line]
+
+    assert noted(advice(ct.run(fixed))) != []
+    assert noted(advice(ct.run(fixed, replications=1))) == []
+    assert noted(advice(ct.run(scenario))) == []
+    starts = {"drawn": {"traffic.start": "0 ms .. 5 ms"}, "fixed": {}}
+    (line,) = noted(advice_on_variants(ct.compare(fixed, starts)))
+    assert line.startswith(f"under fixed: {word}")
+    grid = {"traffic.start": ["0 ms .. 5 ms", "0 s"]}
+    (line,) = noted(advice_on_sweep(ct.sweep(fixed, grid=grid)))
+    assert line.startswith(f"at 1 of 2 points, first at traffic.start = 0 s, {word}")
+    assert noted(advice_on_sweep(ct.sweep(fixed, grid=grid, replications=1))) == []
+
+
 def test_notes_that_differ_in_numbers_alone_are_one_in_a_sweep(scenario: ct.Scenario) -> None:
     """More is guaranteed than the link carries, by another sum at each point."""
     rates = {"vc.mcr": [f"{80 + part / 2} Mbit/s" for part in range(150)]}
@@ -395,7 +415,7 @@ def test_sweeps_and_comparisons_say_which_runs_have_no_goodput(tmp_path: Path) -
     scenario = ct.Scenario.from_dict(LOST_REQUESTS)
     grid = {"switch.buffer": ["2000 cells", "50 cells"]}
     swept = ct.sweep(scenario, grid=grid, replications=2, out=tmp_path / "out")
-    (note,) = advice_on_sweep(swept)
+    (note,) = (line for line in advice_on_sweep(swept) if "goodput is 0" in line)
     first = "in 2 of 4 runs, first at switch.buffer = 50 cells, the goodput is 0 though data were sent: cells"
     assert note.startswith(first)
     compared = ct.compare(scenario, {"large": {"switch.buffer": "2000 cells"}, "small": {}}, replications=1)
