@@ -166,9 +166,10 @@ class Comparison:
         common = set.intersection(*(set(one.summary["metric"]) for one in self.results.values()))
         return [one for one in registry.measures() if one.over == "run" and one.name in common]
 
-    def unit(self, measure: Measure) -> str:
-        """The unit of a measure."""
-        return measure.unit
+    def unit(self, measure: Measure | str) -> str:
+        """The unit of a measure: "cells or packets" where variants count different things."""
+        name = _name(measure)
+        return text.either(result.unit(name) for result in self.results.values())
 
     @cached_property
     def _samples(self) -> dict[str, dict[str, list[float]]]:
@@ -183,11 +184,17 @@ class Comparison:
             comparison.difference("epd", "goodput")
 
         Raises:
-            InputError: there is no such variant or measure.
+            InputError: there is no such variant or measure, or the two count different things.
         """
         metric = _name(measure)
         sample, base = self._sample(variant, metric), self._sample(self.baseline, metric)
-        return statistics.paired_difference(sample, base, unit=registry.measure(metric).unit)
+        unit, other = self._result(variant).unit(metric), self._result(self.baseline).unit(metric)
+        if unit != other:
+            raise InputError(
+                f"{metric} is in {unit} under {variant} and in {other} under {self.baseline}: "
+                "there is no difference of these"
+            )
+        return statistics.paired_difference(sample, base, unit=unit)
 
     def estimate(self, variant: str, measure: Measure | str) -> statistics.Estimate:
         """The mean of a variant's measure with its interval.

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 
 from celltrain.statistics import Estimate
@@ -152,6 +152,11 @@ def with_unit(name: str, unit: str) -> str:
 def json_text(content: object, indent: int | None = 2) -> str:
     """JSON, with null for numbers that are not finite: JSON has no others."""
     return json.dumps(_finite(content), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def either(units: Iterable[str]) -> str:
+    """The unit of several values; "cells or packets" where they count different things."""
+    return " or ".join(sorted(set(units)))
 
 
 def scale(value: float, unit: str) -> tuple[float, str]:

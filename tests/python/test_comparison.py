@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 import celltrain as ct
-from celltrain import verdicts
+from celltrain import registry, verdicts
 from celltrain.comparison import Comparison, vary
 from celltrain.errors import InputError
 from celltrain.plots import compared_points
@@ -34,7 +34,9 @@ def comparison(samples: np.ndarray) -> Comparison:
     for number in range(samples.shape[1]):
         measured = {name: samples[place, number].tolist() for place, name in enumerate(COMPARED)}
         results[f"variant {number}"] = SimpleNamespace(
-            summary={"metric": list(COMPARED)}, sample=measured.__getitem__
+            summary={"metric": list(COMPARED)},
+            sample=measured.__getitem__,
+            unit=lambda name: registry.measure(name).unit,
         )
     return Comparison({"replications": samples.shape[2]}, results)
 
@@ -188,6 +190,20 @@ def test_every_metric_of_the_summary_can_be_drawn_and_the_table_alone_is_judged(
     assert drawn == sorted(means.values())
     with pytest.raises(InputError, match="unknown measure 'timeots': did you mean 'timeouts'"):
         found.plot.compare(["timeots"])
+
+
+def test_variants_that_count_different_things_say_so(scenario: ct.Scenario) -> None:
+    packets = {"link.framing": "packets", "switch.buffer": "100 packets"}
+    found = ct.compare(scenario, {"cells": {}, "packets": packets}, replications=2)
+    assert found.unit("occupancy_mean") == "cells or packets"
+    assert found.unit("goodput") == "bit/s"
+    title = found.plot.compare(["occupancy_mean"]).axes[0].get_title(loc="left").replace("\n", " ")
+    assert title == "mean occupancy of the bottleneck (cells or packets) not judged"
+    assert found.plot.cdf("occupancy_mean").axes[0].get_xlabel() == "occupancy mean (cells or packets)"
+    with pytest.raises(InputError, match="is in packets under packets and in cells under cells"):
+        found.difference("packets", "occupancy_mean")
+    both = ct.compare(scenario.with_(packets), ["tail-drop", "ppd"], replications=2)
+    assert both.difference("ppd", "occupancy_mean").unit == "packets"
 
 
 def test_variants_whose_difference_had_no_effect_are_named(scenario: ct.Scenario) -> None:

@@ -246,6 +246,13 @@ def test_scale_choice_and_sum_of_traces() -> None:
     assert total([flat, flat]).value.tolist() == (2 * flat.value).tolist()
 
 
+def test_occupancies_have_the_unit_of_their_ports(scenario: ct.Scenario) -> None:
+    packets = scenario.with_({"link.framing": "packets", "switch.buffer": "100 packets"})
+    for one, unit in ((scenario, "cells"), (packets, "packets")):
+        ports = ct.run(one, replications=1, trace=True).traces("occupancy")
+        assert plots.occupancy(ports).get_supylabel() == f"occupancy ({unit})"
+
+
 def test_labels_of_logarithmic_axes_are_plain_numbers() -> None:
     with styled():
         figure, ((narrow, wide),) = panels(1, 2, 8.0, 3.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
 import sqlite3
 import threading
@@ -18,6 +19,7 @@ import pytest
 import celltrain as ct
 from celltrain import experiment, statistics
 from celltrain.experiment import Task
+from celltrain.report.sweep import sweep_report
 from celltrain.results import Record
 from celltrain.runs import making
 from celltrain.runs.entry import TABLES
@@ -119,6 +121,43 @@ def test_policies_that_count_different_things_share_a_frame(
     assert ports.select("point", "replication").unique(maintain_order=True).height == 12
     assert ports["a_rare_count"].is_null().to_list() == [r == 0 for r in ports["replication"]]
     assert bytes_of(sweeps[0]) == bytes_of(sweeps[1])
+
+
+@pytest.mark.parametrize("delays", [["none", "tcp"], ["tcp", "none"], ["none", "tcp", "none"]])
+def test_a_metric_that_some_points_lack_is_undefined_there(scenario: ct.Scenario, delays: list[str]) -> None:
+    settings = {"measures.delays": delays, "switch.buffer": [f"{100 + n} cells" for n in range(len(delays))]}
+    found = ct.sweep(scenario, zip=settings, replications=2)
+    table = found.table("transfer_delay_mean")
+    assert table["measures.delays"].to_list() == delays
+    lacking = [delay == "none" for delay in delays]
+    assert table["undefined"].to_list() == [2 if lacks else 0 for lacks in lacking]
+    assert table["mean"].is_nan().to_list() == lacking
+    rows = [row for row in found.to_json()["rows"] if row["metric"] == "transfer_delay_mean"]
+    assert [math.isnan(row["mean"]) for row in rows] == lacking
+    assert [row["unit"] for row in rows] == ["s"] * len(delays)
+    alone = ct.run(scenario.with_(switch__buffer=table["switch.buffer"][delays.index("tcp")]), replications=2)
+    assert table["mean"][delays.index("tcp")] == alone.estimate("transfer_delay_mean").mean
+    assert found.plot.sweep("transfer_delay_mean").axes
+    assert sweep_report(found)
+
+
+def test_until_refuses_a_metric_that_some_points_lack(scenario: ct.Scenario) -> None:
+    until = {"metric": "transfer_delay_mean", "rel-ci": 0.5}
+    with pytest.raises(ct.InputError, match=r"measures\.delays = none does not measure transfer_delay"):
+        ct.sweep(scenario, grid={"measures.delays": ["tcp", "none"]}, replications=3, until=until)
+
+
+def test_points_that_count_different_things_say_so(scenario: ct.Scenario) -> None:
+    settings = {"link.framing": ["cells", "packets"], "switch.buffer": ["100 cells", "100 packets"]}
+    found = ct.sweep(scenario, zip=settings, replications=2)
+    rows = [row for row in found.to_json()["rows"] if row["metric"] == "occupancy_mean"]
+    assert [row["unit"] for row in rows] == ["cells", "packets"]
+    assert found.unit("occupancy_mean") == "cells or packets"
+    assert found.unit("goodput") == "bit/s"
+    label = found.plot.sweep("occupancy_mean").axes[0].get_ylabel()
+    assert label.replace("\n", " ") == "mean occupancy of the bottleneck (cells or packets)"
+    with pytest.raises(ct.InputError, match="is in cells or packets: there are no differences"):
+        found.difference("occupancy_mean", "link.framing")
 
 
 def test_a_trace_adds_its_metrics(whole: ct.Sweep, scenario: ct.Scenario) -> None:

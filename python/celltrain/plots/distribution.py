@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from celltrain.errors import InputError, unknown
 from celltrain.plots.style import COLOURS, legend_columns, legible, logarithmic, panels, styled
 from celltrain.registry import measures, unmeasured
-from celltrain.text import quantity, scale, with_unit
+from celltrain.text import either, quantity, scale, with_unit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,12 +121,12 @@ def cdf(samples: Mapping[str, Sample], label: str) -> "Figure":
     """The share of values that do not exceed each value: a curve for each sample, with percentiles.
 
     Args:
-        samples: samples of one unit by their names.
+        samples: samples by their names.
         label: what their values are.
     """
     import numpy as np
 
-    unit = next(iter(samples.values())).unit
+    unit = either(sample.unit for sample in samples.values())
     every = {name: sample.values for name, sample in samples.items()}
     size = max(float(np.percentile(values, 95)) for values in every.values())
     factor, unit_shown = scale(size, unit)

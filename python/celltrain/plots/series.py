@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from celltrain.plots.style import NAME, colour_of, keyed, legible, panels, styled, titled
-from celltrain.text import scale, with_unit
+from celltrain.text import either, scale, with_unit
 from celltrain.traces import Trace, Windows, common_scale, decimate
 
 if TYPE_CHECKING:
@@ -96,12 +96,12 @@ def windows(columns: Sequence[WindowPanel]) -> "Figure":
 
 
 def occupancy(ports: Sequence[Trace], capacity: float | None = None) -> "Figure":
-    """The occupancy of every port over time, in cells, one panel each; `capacity` is drawn as a line."""
+    """The occupancy of every port over time, one panel each; `capacity` is drawn as a line."""
     with styled():
         figure, axes = panels(len(ports), 1, 8.0, 1.2 * len(ports) + 0.8, sharex=True, sharey=True)
         colours = colour_of([port.entity for port in ports])
         top = max(*(float(port.value.max(initial=1)) for port in ports), capacity or 1.0)
-        factor, unit = _time_axis(ports)
+        factor, time = _time_axis(ports)
         for (axis,), port in zip(axes, (decimate(port, POINTS) for port in ports), strict=True):
             axis.plot(port.t / factor, port.value, color=colours[port.entity], linewidth=0.7)
             titled(axis, port.entity)
@@ -109,8 +109,9 @@ def occupancy(ports: Sequence[Trace], capacity: float | None = None) -> "Figure"
             axis.margins(x=0)
             if capacity is not None:
                 axis.axhline(capacity, color="#555555", linewidth=0.8, linestyle="--")
-        axes[-1][0].set_xlabel(with_unit("time", unit))
-        figure.supylabel("occupancy (cells)", fontsize="medium")
+        axes[-1][0].set_xlabel(with_unit("time", time))
+        counted = either(port.unit for port in ports)
+        figure.supylabel(with_unit("occupancy", counted), fontsize="medium")
     return figure
 
 

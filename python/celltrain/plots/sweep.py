@@ -135,7 +135,7 @@ def trade_off(sweep: Sweep, view: View) -> "Figure":
 def _scaled(sweep: Sweep, measure: Measure) -> tuple[list[Estimate], str]:
     """The estimates of every point in a unit of their size, and the label with that unit."""
     found = sweep.estimates(measure.name)
-    factor, unit = text.scale(largest(found), sweep.units[measure.name])
+    factor, unit = text.scale(largest(found), sweep.unit(measure.name))
     return [one.scaled(1 / factor) for one in found], fill(text.with_unit(measure.title, unit), LABEL)
 
 

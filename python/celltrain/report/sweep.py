@@ -57,7 +57,7 @@ def _answers(sweep: Sweep, measure: Measure) -> list[str]:
     found = {place: one for place, one in enumerate(every) if math.isfinite(one.mean)}
     if not found:
         return [f"No point has a {measure.title}."]
-    unit = sweep.units[measure.name]
+    unit = sweep.unit(measure.name)
     means = sorted({one.mean for one in found.values()}, reverse=measure.more_is_better)
     undefined = len(every) - len(found)
     if len(every) == 1:
@@ -110,7 +110,7 @@ def _listed(steps: list[str]) -> str:
 
 def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
     found = sweep.estimates(measure.name)
-    factor, unit = text.scale(largest(found), sweep.units[measure.name])
+    factor, unit = text.scale(largest(found), sweep.unit(measure.name))
     scaled = [one.scaled(1 / factor) for one in found]
     label = text.with_unit(measure.title, unit)
     low, high = bounds(measure)

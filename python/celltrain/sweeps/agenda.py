@@ -107,7 +107,10 @@ class Agenda:
             return True
         values = self._values.setdefault(key, [])
         while len(values) < target:
-            values += self._store.stretch(key, len(values), target).sample(until.metric)
+            try:
+                values += self._store.stretch(key, len(values), target).sample(until.metric)
+            except KeyError:
+                raise self._plan.lacks_metric(self._point[key]) from None
         look = -(-target // self._plan.replications)
         found = statistics.estimate(values, spent_confidence(until.confidence, look))
         return target >= until.max_replications or (found.within(until.rel_ci) and nearly_normal(values))

@@ -13,6 +13,7 @@ from celltrain import _core
 from celltrain.embedded import parsed, without_sweep
 from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import MAX_RUNS, Task, replicate
+from celltrain.registry import unmeasured
 from celltrain.scenario import Scenario, load, read_text, toml_value
 from celltrain.scenario import shown as shown_path
 from celltrain.sweeps.axes import Axis, Quantities, Value, grid_axes, quantities, shown, zip_axis
@@ -205,16 +206,36 @@ class Plan:
                         raise InputError(f"{', '.join(axis.keys)}: {other} and {one} are the same value")
 
     def check_metric(self) -> None:
-        """Makes sure that runs measure the metric of `until`, by a run too short for anything to happen.
+        """Makes sure that runs measure the metric of `until`, by runs too short for anything to happen.
+
+        They are of the points that differ from the first along one axis.
 
         Raises:
             InputError: they do not.
         """
-        if self.until is not None:
-            empty = self.at(0).with_({"duration": "1 ps", "warm-up": "0 s"})
+        if self.until is None:
+            return
+        for point in self._along_axes():
+            empty = self.at(point).with_({"duration": "1 ps", "warm-up": "0 s"})
             known = [name for name, _, _ in _core.run(empty.core, self.seed, 0, trace=self.trace).summary]
             if self.until.metric not in known:
-                raise unknown("metric", self.until.metric, known)
+                if point == 0:
+                    raise unmeasured(self.until.metric, known)
+                raise self.lacks_metric(point)
+
+    def lacks_metric(self, point: int) -> InputError:
+        """The error for a point whose runs do not measure the metric of `until`."""
+        assert self.until is not None
+        settings = ", ".join(f"{key} = {shown(value)}" for key, value in self.settings(point).items())
+        return InputError(f"until: the point with {settings} does not measure {self.until.metric}")
+
+    def _along_axes(self) -> list[int]:
+        """The points at which at most one axis is not at its first step, in order."""
+        points, stride = {0}, self.points
+        for axis in self.axes:
+            stride //= len(axis.steps)
+            points |= {step * stride for step in range(len(axis.steps))}
+        return sorted(points)
 
 
 def load_plan(path: str | os.PathLike[str]) -> Plan:

@@ -1,13 +1,14 @@
 """What a sweep measured, as frames and as tables of means over the replications of each point."""
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import arguments, display, manifests, statistics
-from celltrain.errors import Defect, unknown
+from celltrain import arguments, display, manifests, statistics, text
+from celltrain.errors import Defect, InputError, unknown
 from celltrain.registry import RENAMED, unmeasured
 from celltrain.results import has_old_names, todays_names
 from celltrain.sweeps.frames import FRAMES, RECORDED
@@ -124,6 +125,23 @@ class Sweep:
             return metrics
         return {RENAMED["summary"].get(name, name): unit for name, unit in metrics.items()}
 
+    def unit(self, metric: str) -> str:
+        """The unit of a summary metric: "cells or packets" where points count different things.
+
+        Raises:
+            InputError: nothing measured it.
+        """
+        return text.either(self._units(metric)["unit"])
+
+    def _units(self, metric: str) -> "pl.DataFrame":
+        """The unit of a summary metric at every point: `point, unit`."""
+        import polars as pl
+
+        if metric not in self.units:
+            raise unmeasured(metric, self.units)
+        rows = self.scan("summary").filter(pl.col("metric") == metric).select("point", "unit")
+        return rows.unique(maintain_order=True).collect()
+
     @property
     def until(self) -> dict[str, Any] | None:
         """When the replications of a point were enough, if the plan said so."""
@@ -171,23 +189,35 @@ class Sweep:
         return spent_confidence(CONFIDENCE, -(-n // self.manifest["replications"]))
 
     def _samples(self, metric: str) -> Iterator[list[float]]:
-        """The samples of a summary metric, point by point."""
-        import polars as pl
-
+        """The samples of a summary metric, point by point; NaN where a point does not measure it."""
         if metric not in self.units:
             raise unmeasured(metric, self.units)
+        measured = self._measured(metric)
+        there = next(measured, None)
+        for point, n in self.points.select("point", "replications").iter_rows():
+            if there is None or there[0] != point:
+                yield [math.nan] * n
+            else:
+                yield there[1]
+                there = next(measured, None)
+
+    def _measured(self, metric: str) -> Iterator[tuple[int, list[float]]]:
+        """The points that measure a metric, in order, and their samples."""
+        import polars as pl
+
         rows = self.scan("summary")
         height = rows.select(pl.len()).collect().item()
-        last, sample = 0, list[float]()
+        last, sample = -1, list[float]()
         for begin in range(0, height, STRETCH):
             found = rows.slice(begin, STRETCH).filter(pl.col("metric") == metric).select("point", "value")
             points = found.group_by("point", maintain_order=True).agg("value").collect()
             for point, values in points.iter_rows():
                 if point != last:
-                    yield sample
+                    if sample:
+                        yield last, sample
                     last, sample = point, []
                 sample += values
-        yield sample
+        yield last, sample
 
     def table(self, metric: str) -> "pl.DataFrame":
         """One row per point: the parameters, those with units also as numbers, then a mean and its counts.
@@ -208,12 +238,14 @@ class Sweep:
         ci95, n, undefined` of the difference over the replications that both points have.
 
         Raises:
-            InputError: there is no such metric or parameter.
+            InputError: there is no such metric or parameter, or points count different things.
         """
         import polars as pl
 
         if parameter not in self.parameters:
             raise unknown("parameter", parameter, self.parameters)
+        if (units := self._units(metric)["unit"]).n_unique() > 1:
+            raise InputError(f"{metric} is in {text.either(units)}: there are no differences of these")
         samples = self.samples(metric)
         rows = self.points.select(self.parameters).rows(named=True)
         first = rows[0][parameter]
@@ -239,6 +271,7 @@ class Sweep:
         points = self.points.rows(named=True)
         rows = []
         for metric, unit in self.units.items():
+            units = dict(self._units(metric).iter_rows())
             for point, found in zip(points, self.estimates(metric), strict=True):
                 values = {key: point[key] for key in self.parameters}
                 rows.append(
@@ -246,7 +279,7 @@ class Sweep:
                         "point": point["point"],
                         "settings": values,
                         "metric": metric,
-                        "unit": unit,
+                        "unit": units.get(point["point"], unit),
                         **found.row(),
                     }
                 )

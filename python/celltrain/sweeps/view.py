@@ -112,7 +112,7 @@ def mean_lines(sweep: Sweep, most: int) -> list[tuple[str, ...]]:
     ]
     for one in measures(sweep):
         found = sweep.estimates(one.name)
-        size, unit = largest(found), sweep.units[one.name]
+        size, unit = largest(found), sweep.unit(one.name)
         columns.append([text.interval(mean, unit, size) for mean in found[:most]])
     return list(zip(*columns, strict=True))
 
