@@ -19,6 +19,7 @@ import celltrain as ct
 from celltrain import experiment
 from celltrain.cli import application
 from celltrain.cli.application import COMMANDS, command
+from celltrain.cli.compare import _values
 from celltrain.comparison import known_policies
 
 if TYPE_CHECKING:
@@ -618,6 +619,23 @@ def test_a_reader_that_went_away(words: list[str], with_stderr: bool, scenario_f
     )
     os.close(writer)
     assert (answer.returncode, answer.stderr or "") == (141, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("1 ms, 2 ms", ["1 ms", "2 ms"]),
+        ("true,1,0.5,reno", [True, 1, 0.5, "reno"]),
+        ('["1 ms","2 ms"],["3 ms"]', [["1 ms", "2 ms"], ["3 ms"]]),
+        ('[{a="1",b=[1,2]}],[]', [[{"a": "1", "b": [1, 2]}], []]),
+        ('"a,b",c', ["a,b", "c"]),
+        ("'a,b', 'c'", ["a,b", "c"]),
+        ("[1,2", ["[1", 2]),
+        (",,a,", ["a"]),
+    ],
+)
+def test_commas_part_values_and_not_what_is_in_them(text: str, values: list[object]) -> None:
+    assert _values(text) == values
 
 
 def test_values_of_any_setting_can_be_compared(cli: Cli, scenario_file: Path) -> None:

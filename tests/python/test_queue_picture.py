@@ -250,6 +250,9 @@ def test_a_variant_of_several_keys_is_asked_for_by_its_name(cli: Cli, tmp_path: 
     assert cli("compare", LOST_CELL, "--set", "duration=20 ms", *varied, "--out", out).code == 0
     words = ("plot", "windows", out, "--variants", "epd, 40 cells", "--out", tmp_path / "one.svg")
     assert cli(*words).code == 0
+    both = cli("plot", "windows", out, "--variants", "epd, 40 cells,tail-drop,40 cells", "--out", words[-1])
+    assert (both.code, both.err) == (0, "")
+    assert "unknown variant 'ep'" in cli("plot", "windows", out, "--variants", "ep").err
     assert "--variants lists nothing" in cli("plot", "windows", out, "--variants", ",").err
     many = [word for name in ("goodput",) * 6 for word in ("--measure", name)]
     assert "space for 5 measures, not 6" in cli("plot", "compare", out, *many).err

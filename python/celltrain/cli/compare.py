@@ -19,6 +19,9 @@ __all__ = ["compare"]
 ALL = "all"
 """The word for all discard policies that a scenario accepts."""
 
+OPENING = ("[", "{", '"', "'")
+"""How values of TOML begin that may have commas in them."""
+
 POLICY_TABLE = "switch.discard"
 """Where the settings of policies are."""
 
@@ -193,18 +196,33 @@ def _files(scenario: str, loaded: "Scenario", others: list[str], set_: list[str]
 
 
 def _values(text: str) -> list[object]:
-    """The values of a setting, with commas between."""
-    return [_value(word.strip()) for word in text.split(",") if word.strip()]
+    """The values of a setting, with commas between them; those in a list, a table or quotes part nothing."""
+    found: list[object] = []
+    words = text.split(",")
+    while words:
+        sizes = range(1, len(words) + 1) if words[0].lstrip().startswith(OPENING) else (1,)
+        size = next((size for size in sizes if _toml(",".join(words[:size])) is not None), 1)
+        one = ",".join(words[:size]).strip()
+        words = words[size:]
+        if one:
+            found.append(_value(one))
+    return found
 
 
-def _value(text: str) -> object:
-    """A value as a scenario file has it; what is no TOML value is text."""
+def _toml(text: str) -> object:
+    """A value as a scenario file has it; None for what is no TOML value."""
     from celltrain.embedded import parsed
 
     try:
         return parsed(f"value = {text}")["value"]
     except ValueError:
-        return text
+        return None
+
+
+def _value(text: str) -> object:
+    """A value as a scenario file has it; what is no TOML value is text."""
+    found = _toml(text)
+    return text if found is None else found
 
 
 def _show(found: "Comparison") -> None:

@@ -285,10 +285,21 @@ def _some(found: Any, variants: str | None) -> dict[str, Any]:
 
     if not isinstance(found, Comparison):
         return {}
-    # The name of a variant of several keys has commas in it.
-    if variants in found.variants:
-        return {"variants": [variants]}
-    return {"variants": options.words(variants, "--variants", "tail-drop,epd")}
+    words = options.words(variants, "--variants", "tail-drop,epd")
+    return {"variants": _names(words, found.variants)}
+
+
+def _names(words: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The names that words with commas between make: that of a variant of several keys has commas in it."""
+    by_words = {tuple(word.strip() for word in name.split(",")): name for name in known}
+    found: list[str] = []
+    place = 0
+    while place < len(words):
+        ends = range(len(words), place, -1)
+        end = next((end for end in ends if tuple(words[place:end]) in by_words), place + 1)
+        found.append(by_words.get(tuple(words[place:end]), words[place]))
+        place = end
+    return found
 
 
 def _varied(loaded: "Scenario", names: Sequence[str]) -> "dict[str, Scenario]":
