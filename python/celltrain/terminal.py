@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from celltrain.experiment import Progress
 
@@ -36,6 +37,9 @@ _OTHERS = re.compile("[^\x00-\x7f]")
 
 UNICODE = "\U0010ffff"
 """A character that encodings of Unicode alone have."""
+
+BETWEEN = 3
+"""Columns of a terminal between those of a table."""
 
 UNBOUNDED = 10_000
 """Columns of a file or pipe: tables there are never folded."""
@@ -105,19 +109,45 @@ def print_json(content: object) -> None:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1) -> None:
-    """Prints a table; the first `text_columns` columns are aligned to the left, the others hold numbers."""
+    """Prints a table; the first `text_columns` columns are aligned to the left, the others hold numbers.
+
+    A number is never cut off. Where a terminal is too narrow for all of them, several tables follow each
+    other, each with the first columns.
+    """
+    from rich.cells import cell_len
+
+    console = _console()
+    lines = [tuple(map(plain, line)) for line in (columns, *rows)]
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    for part in _parts(widths, text_columns, console.width):
+        console.print(_table([[line[index] for index in part] for line in lines], text_columns))
+
+
+def _parts(widths: Sequence[int], first: int, most: int) -> list[list[int]]:
+    """The columns of each table: the first ones, and as many of the others as are not too wide."""
+    parts: list[list[int]] = []
+    for index in range(first, len(widths)):
+        if parts and BETWEEN * len(parts[-1]) + sum(widths[one] for one in (*parts[-1], index)) + 2 <= most:
+            parts[-1].append(index)
+        else:
+            parts.append([*range(first), index])
+    return parts or [[*range(first)]]
+
+
+def _table(lines: Sequence[Sequence[str]], text_columns: int) -> "Table":
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    console = _console()
     shown = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for index, name in enumerate(columns):
+    for index, name in enumerate(lines[0]):
         is_text = index < text_columns
-        shown.add_column(Text(plain(name)), justify="left" if is_text else "right", no_wrap=not is_text)
-    for row in rows:
-        shown.add_row(*(Text(plain(cell)) for cell in row))
-    console.print(shown)
+        shown.add_column(
+            Text(name), justify="left" if is_text else "right", no_wrap=not is_text, overflow="fold"
+        )
+    for line in lines[1:]:
+        shown.add_row(*map(Text, line))
+    return shown
 
 
 @contextmanager

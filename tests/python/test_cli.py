@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from rich.console import Console
 
 import celltrain as ct
-from celltrain import experiment
+from celltrain import experiment, terminal
 from celltrain.cli import application
 from celltrain.cli.application import COMMANDS, command
 from celltrain.cli.compare import _values
@@ -573,6 +575,24 @@ def test_an_interrupt_while_the_command_is_loaded(what: str, status: int) -> Non
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (answer.returncode, answer.stdout, answer.stderr) == (status, "", "interrupted\n")
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
+def test_no_number_of_a_table_is_cut_off(
+    scenario_file: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli, width: int
+) -> None:
+    words = ("compare", scenario_file, "--policies", "tail-drop,epd")
+    whole = cli(*words).out
+    monkeypatch.setattr(terminal, "_console", lambda: Console(highlight=False, width=width))
+    shown = cli(*words).out
+    assert "\u2026" not in shown
+    numbers = re.findall(r"-?[\d.,]+ \u00b1 [\d.,]+", whole)
+    assert sorted(re.findall(r"-?[\d.,]+ \u00b1 [\d.,]+", shown)) == sorted(numbers)
+    means = shown.partition("interval\n")[2].partition("\nDifference")[0].splitlines()
+    assert max(map(len, means)) <= width
+    heads = sum(line.startswith(" varia") for line in means)
+    assert (heads == 1) == (width == 200)
+    assert sum(line.startswith(" tail-d") for line in means) == heads
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
