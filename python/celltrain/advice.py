@@ -13,6 +13,7 @@ from celltrain.errors import InputError, ScenarioError
 from celltrain.notes import named, notes
 from celltrain.results import frame_rows
 from celltrain.scenario import Scenario
+from celltrain.text import joined
 
 if TYPE_CHECKING:
     from celltrain.comparison import Comparison
@@ -89,7 +90,7 @@ def advice_on_variants(found: "Comparison") -> list[str]:
         for line in _of_runs(result):
             variants.setdefault(line, []).append(name)
     return moved(found.manifest) + [
-        line if names == found.variants else f"under {', '.join(names)}: {line}"
+        line if names == found.variants else f"under {joined(names)}: {line}"
         for line, names in variants.items()
     ]
 

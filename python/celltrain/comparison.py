@@ -345,7 +345,7 @@ class Comparison:
 
     def alike_sentences(self) -> list[str]:
         """A sentence for each such group."""
-        return [f"Same results in every replication: {', '.join(names)}." for names in self.alike()]
+        return [f"Same results in every replication: {text.joined(names)}." for names in self.alike()]
 
     def frames(self) -> "dict[str, pl.DataFrame]":
         """Every frame of the results with the variant in front."""

@@ -69,12 +69,14 @@ def unknown(what: str, name: str, known: Iterable[str], advice: str = "") -> Inp
     """
     import difflib
 
-    if not isinstance(name, str):
-        return InputError(f"{what}: expected a name, not {name!r}; known: {', '.join(known) or 'none'}")
+    from celltrain.text import joined
+
     names = list(known)
+    if not isinstance(name, str):
+        return InputError(f"{what}: expected a name, not {name!r}; known: {joined(names) or 'none'}")
     nearest = difflib.get_close_matches(name.lower(), [known.lower() for known in names], n=1, cutoff=0.5)
     hint = next(
         (f"did you mean '{known}'? " for known in names if nearest and known.lower() == nearest[0]), ""
     )
-    listed = f"unknown {what} '{name}': {hint}known: {', '.join(names) or 'none'}"
+    listed = f"unknown {what} '{name}': {hint}known: {joined(names) or 'none'}"
     return InputError(f"{listed}. {advice}" if advice else listed)

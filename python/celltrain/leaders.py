@@ -68,26 +68,27 @@ class Leader:
         """As people read it."""
         n, what = self.lead.n, self.measure.title
         lead = text.interval(self.lead, self.measure.unit)
+        best, next_best = map(text.named, (self.best, self.runner_up))
         if math.isnan(self.lead.mean):
             whom = "every variant" if self.best in self.undefined else text.listed(self.undefined)
             return f"Nothing is decided by {what}: it is undefined for {whom} in a replication."
         if not self.tied:
-            return f"Best by {what}: {self.best}, ahead of {self.runner_up}, the next, by {lead} (n = {n})."
+            return f"Best by {what}: {best}, ahead of {next_best}, the next, by {lead} (n = {n})."
         if self.equal:
             same = f"{text.listed((self.best, *self.equal))} have the same mean (n = {n})"
             return f"No variant is best by {what}: {'; '.join([same, *self._doubts('them')])}."
         if n < verdicts.LEAST:
             fewest = f"fewer than {verdicts.LEAST} replications decide nothing (n = {n})"
-            return f"By {what} {self.best} has the best mean, but {fewest}."
+            return f"By {what} {best} has the best mean, but {fewest}."
         return (
-            f"Undecided by {what}: {self.best} has the best mean, but {', and '.join(self._doubts('it'))} "
-            f"(ahead of {self.runner_up} by {lead}, n = {n})."
+            f"Undecided by {what}: {best} has the best mean, but {', and '.join(self._doubts('it'))} "
+            f"(ahead of {next_best} by {lead}, n = {n})."
         )
 
     def _doubts(self, best: str) -> list[str]:
         """What keeps the best mean from deciding, besides equal ones; `best` is its pronoun."""
         near = [name for name in self.tied if name not in (*self.equal, *self.undefined)]
-        doubts = [f"these replications cannot tell {best} from {', '.join(near)}"] if near else []
+        doubts = [f"these replications cannot tell {best} from {text.joined(near)}"] if near else []
         if self.undefined:
             names = text.listed(self.undefined)
             doubts.append(f"{self.measure.title} is undefined for {names} in a replication")

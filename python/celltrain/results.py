@@ -354,9 +354,15 @@ class Result(Frames):
         if entity is None:
             return
         owners = chain(self.rows("flows", "flow"), self.rows("ports", "port"))
-        names = list(dict.fromkeys(name for (name,) in owners))
+        names = dict.fromkeys(chain((name for (name,) in owners), self._traced()))
         if arguments.text("entity", entity) not in names:
             raise unknown("flow or port", entity, names)
+
+    def _traced(self) -> Iterable[str]:
+        """The flows and ports that have a series."""
+        if self._records:
+            return (series[0] for record in self._records for series in record.series)
+        return iter(self.series["entity"].unique(maintain_order=True))
 
     def _time_series(self, metric: str, entity: str | None) -> Iterator[TimeSeries]:
         if self._records:

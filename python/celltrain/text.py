@@ -100,10 +100,20 @@ def first_of(shown: int, count: int, noun: str) -> str:
     return f"every {noun}" if shown == count else f"the first {shown:,} of {counted(count, noun)}"
 
 
+def named(name: str) -> str:
+    """A name in a sentence: in quotes if it has a comma, as those of variants of several keys."""
+    return f'"{name}"' if "," in name else name
+
+
+def joined(names: Iterable[str]) -> str:
+    """Names with commas between."""
+    return ", ".join(map(named, names))
+
+
 def listed(names: Sequence[str]) -> str:
     """Names in a sentence: "epd", "epd and ppd", "epd, ppd and espd"."""
     *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    return f"{joined(others)} and {named(last)}" if others else named(last)
 
 
 def told(names: Sequence[str], most: int) -> list[str]:

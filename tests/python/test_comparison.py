@@ -206,6 +206,18 @@ def test_variants_that_count_different_things_say_so(scenario: ct.Scenario) -> N
     assert both.difference("ppd", "occupancy_mean").unit == "packets"
 
 
+def test_names_with_commas_are_told_apart_in_sentences(scenario: ct.Scenario) -> None:
+    keys: dict[str, list[Any]] = {"tcp.nagle": [True, False], "switch.buffer": ["200 cells", "200000 cells"]}
+    found = ct.compare(scenario, vary(keys), replications=3)
+    names = '"true, 200 cells", "false, 200 cells"'
+    assert found.alike_sentences()[0] == f"Same results in every replication: {names}."
+    quoted = [f'"{name}"' for name in found.variants]
+    for sentence in found.sentences():
+        assert all(sentence.count(name) == sentence.count(name[1:-1]) for name in quoted)
+    with pytest.raises(InputError, match=f"known: {', '.join(quoted)}$"):
+        found.estimate("x", "goodput")
+
+
 def test_variants_whose_difference_had_no_effect_are_named(scenario: ct.Scenario) -> None:
     """Without a rule `script` is EPD: occupancy < high, and both thresholds are 80 % by default."""
     found = ct.compare(scenario, ["script", "tail-drop", "epd"], replications=3)

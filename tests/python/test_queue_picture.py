@@ -302,6 +302,8 @@ def test_a_metric_that_no_variant_has_is_no_fault_of_one() -> None:
         found.plot.cdf("delai")
     with pytest.raises(InputError, match=r"^other: retransmission_ratio has no values"):
         found.plot.cdf("retransmission_ratio")
+    with pytest.raises(InputError, match=r"^unknown flow '9': known: 1, 2"):
+        found.plot.cdf("goodput", "9")
 
 
 def test_what_these_runs_did_not_record_is_told_from_what_is_misspelt() -> None:

@@ -334,12 +334,16 @@ def _cdf(every: Mapping[str, tuple[Scenario, Result]], metric: str, entity: str 
         has = {name: known_metrics(result) for name, (_, result) in every.items()}
         if not any(metric in one for one in has.values()):  # misspelt, which is no fault of a variant
             raise unknown_metric(metric, dict.fromkeys(chain(*has.values())))
-        found = {}
+        found, errors = {}, {}
         for name, (_, result) in every.items():
             try:
                 found[name] = values_of(result, metric, entity)
             except InputError as error:
-                raise InputError(f"{name}: {error}" if len(every) > 1 else str(error)) from None
+                errors[name] = str(error)
+        if len(errors) == len(every) and len({*errors.values()}) == 1:  # which is no fault of a variant
+            raise InputError(next(iter(errors.values())))
+        for name, message in errors.items():
+            raise InputError(f"{name}: {message}")
         label = metric.replace("_", " ")
     return cdf(found, label)
 
