@@ -27,9 +27,12 @@ pub trait Process<C, P> {
     /// The time up to which it has handled everything.
     fn clock(&self) -> Time;
 
-    /// Handles every event before `until`, appends to the output streams and moves their horizons on. Returns the number of events
-    /// handled.
+    /// Handles every event before `until` and appends to the output streams. Returns the number of events handled.
     fn visit(&mut self, until: Time, streams: &mut Streams<C, P>) -> u64;
+
+    /// Moves the horizons of its outputs on, as everything before its clock has been handled. Apart from a visit, as windows
+    /// need no horizons, and there may be thousands of outputs.
+    fn promise(&self, streams: &mut Streams<C, P>);
 
     /// Its earliest event at or after its clock but for arrivals, [`NEVER`] if none.
     fn next_event(&self) -> Time;
@@ -258,6 +261,7 @@ impl Plan {
             if visits {
                 border.begin_work();
                 let handled = processes[index].visit(until, streams);
+                processes[index].promise(streams);
                 round.events += handled;
                 work += handled;
                 next_event = processes[index].next_event();
@@ -306,14 +310,6 @@ impl Plan {
     /// No clock is behind this time.
     pub(crate) fn floor(&self) -> Time {
         self.processes.iter().map(|known| known.clock).fold(NEVER, Time::min)
-    }
-
-    /// When something happens next in a process, be it an event of its own or an arrival.
-    fn next_in<C: Item>(&self, index: usize, streams: &[Stream<C>]) -> Time {
-        let known = &self.processes[index];
-        let arrivals = self.inputs[known.inputs.range()].iter();
-        let arrivals = arrivals.filter_map(|&input| streams[input].next_arrival());
-        arrivals.fold(known.next_event, Time::min)
     }
 
     /// The earliest event that any process knows of, at most `end`.
@@ -533,6 +529,8 @@ mod tests {
             self.clock = until;
             events
         }
+
+        fn promise(&self, _: &mut Streams<u8>) {}
 
         fn next_event(&self) -> Time {
             self.clock

@@ -97,10 +97,13 @@ impl Process<Token, ()> for Station {
             events += 1;
         }
         self.clock = until;
-        for &output in &self.outputs {
-            streams[output].advance_horizon(until + self.lookahead);
-        }
         events
+    }
+
+    fn promise(&self, streams: &mut Streams<Token>) {
+        for &output in &self.outputs {
+            streams[output].advance_horizon(self.clock + self.lookahead);
+        }
     }
 
     fn next_event(&self) -> Time {
@@ -272,6 +275,10 @@ impl Process<Token, ()> for Uneven {
             AHEAD.store(until, Ordering::SeqCst);
         }
         events
+    }
+
+    fn promise(&self, streams: &mut Streams<Token>) {
+        self.0.promise(streams);
     }
 
     fn next_event(&self) -> Time {

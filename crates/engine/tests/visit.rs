@@ -45,15 +45,18 @@ impl Process<Token, ()> for Station {
         self.clock
     }
 
-    fn visit(&mut self, until: Time, streams: &mut Streams<Token>) -> u64 {
+    fn visit(&mut self, until: Time, _: &mut Streams<Token>) -> u64 {
         self.clock = until;
         if self.next_event < until {
             self.next_event = NEVER;
         }
-        for &output in &self.output {
-            streams[output].advance_horizon(until + self.lookahead);
-        }
         self.events
+    }
+
+    fn promise(&self, streams: &mut Streams<Token>) {
+        for &output in &self.output {
+            streams[output].advance_horizon(self.clock + self.lookahead);
+        }
     }
 
     fn next_event(&self) -> Time {
@@ -164,6 +167,8 @@ impl Process<Token, ()> for Flood {
         self.clock = until;
         events
     }
+
+    fn promise(&self, _: &mut Streams<Token>) {}
 
     fn next_event(&self) -> Time {
         self.clock

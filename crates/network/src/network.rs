@@ -166,6 +166,16 @@ impl Process<Cell, InFlight> for Node {
     }
 
     #[inline]
+    fn promise(&self, streams: &mut Streams) {
+        match self {
+            Self::Host(host) => host.promise(streams),
+            Self::Port(port) => port.promise(streams),
+            Self::Switch(switch) => switch.promise(streams),
+            Self::Channel(channel) => channel.promise(streams),
+        }
+    }
+
+    #[inline]
     fn next_event(&self) -> Time {
         match self {
             Self::Host(host) => host.next_event(),

@@ -190,13 +190,13 @@ impl SharedMemorySwitch {
             self.ports.iter_mut().for_each(Port::sample);
         }
         units += self.handle(until, streams);
-        self.advance_horizons(until, streams);
         self.check_sum();
         units
     }
 
-    /// Everything before `until` has been handled: tells the outputs how far they are known.
-    fn advance_horizons(&self, until: Time, streams: &mut Streams) {
+    /// Everything before its clock has been handled: tells the outputs how far they are known.
+    pub(crate) fn promise(&self, streams: &mut Streams) {
+        let until = self.clock;
         let mut outputs = self.outputs.iter();
         for link in &self.links {
             let horizon = until.max(link.free) + link.lookahead;

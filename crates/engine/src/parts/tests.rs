@@ -83,6 +83,8 @@ impl Process<(), ()> for Ticks {
         events
     }
 
+    fn promise(&self, _: &mut Streams<()>) {}
+
     fn next_event(&self) -> Time {
         self.clock
     }

@@ -9,8 +9,8 @@
 use super::{Plan, Poll, Process, calendar::Calendar};
 use crate::{
     levels::{Way, Ways},
-    stream::{Item, StreamId, Streams},
-    time::Time,
+    stream::{Item, Stream, StreamId, Streams},
+    time::{NEVER, Time},
 };
 
 /// What windows need to know of the network, and what is to happen in it.
@@ -23,6 +23,10 @@ pub(super) struct Agenda {
     calendar: Calendar,
     /// The processes in which something happens within the window, by their levels.
     due: Vec<Vec<u32>>,
+    /// The inputs of each process on which something waits, so that a visit does not look at all of them.
+    waiting: Vec<Vec<u32>>,
+    /// Whether each stream is among them.
+    noted: Vec<bool>,
 }
 
 /// How far windows go.
@@ -60,7 +64,8 @@ impl Agenda {
         let levels = ways.levels(window)?;
         let highest = levels.iter().max().map_or(0, |&level| level as usize + 1);
         let calendar = Calendar::new(window.min(longest), levels.len());
-        Some(Self { levels, readers, calendar, due: vec![Vec::new(); highest] })
+        let (due, waiting) = (vec![Vec::new(); highest], vec![Vec::new(); levels.len()]);
+        Some(Self { levels, readers, calendar, due, waiting, noted: vec![false; streams] })
     }
 
     /// Handles window after window, while few processes are busy. Returns a time before which nothing happens then; `None` if the run is to stop.
@@ -72,7 +77,7 @@ impl Agenda {
         limits: Limits,
         poll: &mut Poll<impl FnMut() -> bool>,
     ) -> Option<Time> {
-        self.calendar.enter_all((0..processes.len()).map(|index| plan.next_in(index, streams)));
+        self.begin(plan, streams);
         let most = BATCH * processes.len() as u64 / DENSE;
         let (mut windows, mut events) = (0, 0);
         while windows < limits.windows
@@ -90,7 +95,26 @@ impl Agenda {
                 break;
             }
         }
+        processes.iter().for_each(|process| process.promise(streams));
+        let missed = |(stream, &noted): (&Stream<C>, &bool)| stream.next_arrival().is_some() && !noted;
+        assert!(!streams.iter().zip(&self.noted).any(missed), "what waits on an input is noted");
         Some(self.calendar.first().min(limits.end))
+    }
+
+    /// Notes what is to happen in all processes.
+    fn begin<C: Item>(&mut self, plan: &Plan, streams: &mut [Stream<C>]) {
+        self.waiting.iter_mut().for_each(Vec::clear);
+        for (stream, &reader) in self.readers.iter().enumerate() {
+            self.noted[stream] = streams[stream].next_arrival().is_some();
+            if self.noted[stream] {
+                self.waiting[reader as usize].push(stream as u32);
+            }
+        }
+        let Self { calendar, waiting, noted, .. } = self;
+        let inputs = plan.processes.iter().zip(waiting);
+        calendar.enter_all(
+            inputs.map(|(known, waiting)| known.next_event.min(next_arrival(waiting, noted, streams))),
+        );
     }
 
     /// Visits a process, and notes what follows there and behind it. Returns the number of events; `None` if the run is to stop.
@@ -116,10 +140,9 @@ impl Agenda {
             }
         }
         known.next_event = processes[index].next_event();
-        let (inputs, outputs) = (known.inputs.range(), known.outputs.range());
-        plan.inputs[inputs].iter().for_each(|&input| streams[input].reuse_room());
-        self.calendar.set(process, plan.next_in(index, streams));
-        for &(output, _) in &plan.outputs[outputs] {
+        let arrival = next_arrival(&mut self.waiting[index], &mut self.noted, streams);
+        self.calendar.set(process, known.next_event.min(arrival));
+        for &(output, _) in &plan.outputs[known.outputs.range()] {
             if let Some(arrival) = streams[output].next_arrival() {
                 self.note_arrival(index, output, arrival, until);
             }
@@ -131,6 +154,9 @@ impl Agenda {
     #[inline]
     fn note_arrival(&mut self, from: usize, output: StreamId, arrival: Time, until: Time) {
         let reader = self.readers[output];
+        if !std::mem::replace(&mut self.noted[output], true) {
+            self.waiting[reader as usize].push(output as u32);
+        }
         if self.calendar.knows_of(reader, arrival) {
             return;
         }
@@ -142,6 +168,21 @@ impl Agenda {
         self.calendar.set_due(reader);
         self.due[level as usize].push(reader);
     }
+}
+
+/// When something arrives next on the inputs where something waits. Those that have run dry are no longer among them.
+#[inline]
+fn next_arrival<C: Item>(waiting: &mut Vec<u32>, noted: &mut [bool], streams: &mut [Stream<C>]) -> Time {
+    let mut next = NEVER;
+    waiting.retain(|&input| {
+        let stream = &mut streams[input as usize];
+        stream.reuse_room();
+        let arrival = stream.next_arrival();
+        noted[input as usize] = arrival.is_some();
+        next = next.min(arrival.unwrap_or(NEVER));
+        arrival.is_some()
+    });
+    next
 }
 
 /// Decides when rounds give way to windows, and for how long.
@@ -210,8 +251,8 @@ impl Choice {
 mod tests {
     use super::*;
     use crate::{
-        stream::{Stream, Train},
-        time::{Instant, MICROSECOND, MILLISECOND, NEVER},
+        stream::Train,
+        time::{Instant, MICROSECOND, MILLISECOND},
         visit::{Bounds, Schedule, run},
     };
 
@@ -257,9 +298,12 @@ mod tests {
                 streams[self.output[0]].push_single(&Train::single(item.first.delayed(MICROSECOND), 0));
                 events += 1;
             }
-            streams[self.output[0]].advance_horizon(until + MICROSECOND);
             (self.clock, self.visits, self.sent) = (until, self.visits + 1, self.sent + events);
             events
+        }
+
+        fn promise(&self, streams: &mut Streams<u8>) {
+            streams[self.output[0]].advance_horizon(self.clock + MICROSECOND);
         }
 
         fn next_event(&self) -> Time {

@@ -236,10 +236,14 @@ impl Channel {
             self.merge.give_back(input, streams);
         }
         self.clock = until;
-        for &output in &self.parts.outputs {
-            streams[output].advance_horizon(until);
-        }
         cells
+    }
+
+    /// Everything before its clock has been handled: tells the outputs how far they are known.
+    pub(crate) fn promise(&self, streams: &mut Streams) {
+        for &output in &self.parts.outputs {
+            streams[output].advance_horizon(self.clock);
+        }
     }
 
     // Inlined by force, as is what becomes of most trains: what others need is in functions of its own.

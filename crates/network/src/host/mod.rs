@@ -390,12 +390,16 @@ impl Host {
         }
         events += self.handle(until, streams);
         self.clock = until;
+        events
+    }
+
+    /// Everything before its clock has been handled: tells the outputs how far they are known.
+    pub(crate) fn promise(&self, streams: &mut Streams) {
         // What waits for the IP layer has been sent ahead; what comes next waits for it.
-        let horizon = self.served_ahead().map_or(until, |ip| until.max(ip.free()) + ip.shortest());
+        let horizon = self.served_ahead().map_or(self.clock, |ip| self.clock.max(ip.free()) + ip.shortest());
         for &output in &self.parts.outputs {
             streams[output].advance_horizon(horizon);
         }
-        events
     }
 
     /// The time that passes at the least between an event and the arrival at a network interface of what the host sends then: that in

@@ -332,7 +332,7 @@ impl Port {
         }
     }
 
-    /// Handles the arrivals before `until` and tells the outputs how far they are known.
+    /// Handles the arrivals before `until`, and checks the books if that is due.
     pub(crate) fn visit(&mut self, until: Time, streams: &mut Streams) -> u64 {
         let mut units = 0;
         while let Some(due) = self.next_sample().filter(|&due| due <= until) {
@@ -341,7 +341,7 @@ impl Port {
         }
         units += self.handle(until, streams);
         self.note_arrived(units);
-        self.end_visit(until, streams);
+        self.check_books(streams);
         units
     }
 
@@ -351,10 +351,11 @@ impl Port {
         self.check_after = self.check_after.saturating_sub(units);
     }
 
-    /// Everything before `until` has been handled: tells the outputs how far they are known, and checks the books if that is due.
-    // Forced inline: every visit of every port calls it.
+    /// Everything before its clock has been handled: tells the outputs how far they are known.
+    // Forced inline: every visit of every port in a round calls it.
     #[inline(always)]
-    fn end_visit(&mut self, until: Time, streams: &mut Streams) {
+    pub(crate) fn promise(&self, streams: &mut Streams) {
+        let until = self.clock;
         let horizon = with_core!(&self.core, core => {
             until.max(core.service.free()) + core.service.shortest() + core.delay
         });
@@ -365,7 +366,6 @@ impl Port {
         for &output in reverse {
             streams[output].advance_horizon(until);
         }
-        self.check_books(streams);
     }
 
     /// Checks the books if that is due.
