@@ -193,9 +193,15 @@ impl Incoming {
     }
 
     /// A frame of bare cells has arrived whole.
-    #[inline(never)]
+    #[inline]
     fn on_bare_frame(&mut self, now: Time, number: u32, streams: &mut Streams) {
-        let Some(sent) = self.sent else { return };
+        if let Some(sent) = self.sent {
+            self.note_delay(now, number, sent, streams);
+        }
+    }
+
+    #[inline(never)]
+    fn note_delay(&mut self, now: Time, number: u32, sent: u32, streams: &mut Streams) {
         let delay = streams.contents.sent[sent as usize].arrive(number, now);
         if let Some(delays) = &mut self.delays {
             delays.add(delay);

@@ -137,10 +137,15 @@ impl CellSource {
         self.unless_stopped(next)
     }
 
-    /// A frame that has begun is finished.
     #[inline(always)]
     fn unless_stopped(&self, next: Instant) -> Instant {
-        if next.ps() >= self.stop && self.position == 0 { Instant::at(NEVER) } else { next }
+        if next.ps() < self.stop { next } else { self.once_stopped(next) }
+    }
+
+    /// A frame that has begun is finished.
+    #[cold]
+    fn once_stopped(&self, next: Instant) -> Instant {
+        if self.position == 0 { Instant::at(NEVER) } else { next }
     }
 
     #[inline(always)]
