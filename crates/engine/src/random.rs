@@ -68,7 +68,7 @@ impl Generator {
     /// An exponentially distributed time with the given mean, rounded to picoseconds.
     pub fn exponential(&mut self, mean: Time) -> Time {
         let unit = 1.0 - self.unit();
-        // By way of a signed number: that takes fewer instructions, and holds 106 days.
+        // By way of a signed number, which takes fewer instructions. What is longer than 106 days becomes 106 days.
         (-libm::log(unit) * mean as f64 + 0.5) as i64 as Time
     }
 }
