@@ -81,7 +81,11 @@ impl Kind {
     /// be divided.
     pub fn parse(&self, text: &str) -> Result<u64, QuantityError> {
         let (digits, scale, fraction) = self.split(text)?;
-        let too_large = || QuantityError::Value(format!("{} \"{text}\" is too large", self.what));
+        let too_large = || {
+            let (unit, scale) = self.units.iter().max_by_key(|unit| unit.1).expect("there is a unit");
+            let message = format!("{} \"{text}\" is too large (at most {} {unit})", self.what, MAX / scale);
+            QuantityError::Value(message)
+        };
         let read = &fraction[..fraction.len().min(DIGITS)];
         let digits: u128 = format!("0{digits}{read}").parse().map_err(|_| too_large())?;
         let divisor = 10u128.pow(read.len() as u32);
@@ -410,7 +414,8 @@ mod tests {
             let error = none.parse::<Duration>().unwrap_err().to_string();
             assert!(error.starts_with("expected a duration such as"), "{none}: {error}");
         }
-        assert!("1e50 s".parse::<Duration>().unwrap_err().to_string().ends_with("is too large"));
+        let error = "1e50 s".parse::<Duration>().unwrap_err().to_string();
+        assert_eq!(error, "a duration \"1e50 s\" is too large (at most 2305843 s)");
         let error = "1e-50 s".parse::<Duration>().unwrap_err().to_string();
         assert!(error.contains("would be rounded to 0"), "{error}");
     }
@@ -479,7 +484,7 @@ mod tests {
         let huge = format!("{} s", "9".repeat(200));
         for text in ["2305844 s", &huge] {
             let error = text.parse::<Duration>().unwrap_err().to_string();
-            assert!(error.ends_with("is too large"), "{error}");
+            assert!(error.ends_with("is too large (at most 2305843 s)"), "{error}");
         }
         assert_eq!(format!("{MAX} ps").parse(), Ok(Duration(MAX)));
     }

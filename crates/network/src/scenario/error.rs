@@ -93,12 +93,16 @@ fn nearest<'a>(name: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Opti
     // A name is often cut down to its noun: "window" for "receive-window".
     let is_noun_of =
         |candidate: &&str| candidate.strip_suffix(name).is_some_and(|before| before.ends_with('-'));
+    // Capitals matter only between names that are equally near: "epd" is known as EPD.
+    let small = name.to_lowercase();
+    let distances =
+        |candidate: &str| (edit_distance(&small, &candidate.to_lowercase()), edit_distance(name, candidate));
     valid
         .clone()
         .filter(|candidate| candidate.len().abs_diff(name.len()) <= 4 * limit)
-        .map(|candidate| (edit_distance(name, candidate), candidate))
-        .filter(|(distance, _)| *distance <= limit)
-        .min_by_key(|(distance, _)| *distance)
+        .map(|candidate| (distances(candidate), candidate))
+        .filter(|((distance, _), _)| *distance <= limit)
+        .min_by_key(|(distances, _)| *distances)
         .map(|(_, candidate)| candidate)
         .or_else(|| valid.clone().find(is_noun_of))
 }
@@ -149,6 +153,9 @@ mod tests {
         assert_eq!(nearest("thresold", ["threshold", "end-marks"].into_iter()), Some("threshold"));
         assert_eq!(nearest("marks", ["threshold", "end-marks"].into_iter()), Some("end-marks"));
         assert_eq!(nearest("colour", ["threshold", "end-marks"].into_iter()), None);
+        assert_eq!(nearest("CBR", ["bursty", "cbr"].into_iter()), Some("cbr"));
+        assert_eq!(nearest("hostA", ["hosta", "HostA", "hostB"].into_iter()), Some("hosta"));
+        assert_eq!(nearest("HOSTB", ["hosta", "hostB"].into_iter()), Some("hostB"));
         assert_eq!(nearest(&"x".repeat(1 << 20), ["threshold"].into_iter()), None);
     }
 

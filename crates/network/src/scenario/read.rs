@@ -127,7 +127,8 @@ fn shown(found: Unexpected<'_>) -> String {
         Unexpected::Str(text) => format!("\"{text}\""),
         Unexpected::Bool(value) => value.to_string(),
         Unexpected::Signed(value) => value.to_string(),
-        Unexpected::Float(value) => value.to_string(),
+        // With a point: 1000 would be the whole number that may have been expected.
+        Unexpected::Float(value) => format!("{value:?}"),
         other => other.to_string(),
     }
 }

@@ -2,7 +2,7 @@
 
 use toml::{
     Spanned,
-    de::{DeTable, DeValue},
+    de::{self, DeTable, DeValue},
     map::Map,
 };
 
@@ -49,7 +49,7 @@ impl Node {
             ScenarioError::new(name, offset.map(|offset| lines.at(offset)), "", &message)
         };
         let document = DeTable::parse(text)
-            .map_err(|error| place(one_line(error.message()), error.span().map(|span| span.start)))?;
+            .map_err(|error| place(described(&error, text), error.span().map(|span| span.start)))?;
         let convert = Convert { lines: &lines, layer };
         let value =
             convert.table(document.get_ref()).map_err(|(message, offset)| place(message, Some(offset)))?;
@@ -122,9 +122,14 @@ fn same_kind(below: &Table, above: &Table) -> bool {
     }
 }
 
-/// A message on one line: the parser writes what it expected on a second one.
-fn one_line(message: &str) -> String {
-    message.lines().collect::<Vec<_>>().join("; ")
+/// The parser's message on one line, where it writes what it expected on a second one. Which key stands there twice it does not say.
+fn described(error: &de::Error, text: &str) -> String {
+    let message = error.message().lines().collect::<Vec<_>>().join("; ");
+    let place = error.span().and_then(|span| text.get(span)).filter(|place| !place.contains('\n'));
+    match place {
+        Some(key) if message == "duplicate key" => format!("{message} \"{key}\""),
+        _ => message,
+    }
 }
 
 /// Where the lines of a text begin.

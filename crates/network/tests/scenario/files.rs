@@ -365,7 +365,7 @@ fn errors_say_line_key_and_what_was_expected() {
         ("[[port]]\nfrom = \"switch1\"", "9: port.0.to: this key is required"),
         ("[port]\nfrom = \"switch1\"", "9: port: expected an array, found a table"),
         ("[link\nrate = \"1 Mbit/s\"", "9: unclosed table, expected `]`"),
-        ("[topology]\nsources = 3", "9: duplicate key"),
+        ("[topology]\nsources = 3", "9: duplicate key \"topology\""),
     ] {
         let found = error(&format!("{MINIMAL}{added}\n"), &[]);
         let expected = format!("test.toml:{expected}");
