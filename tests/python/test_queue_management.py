@@ -101,8 +101,10 @@ def test_pie_keeps_its_target_for_any_number_of_connections(rate: str, flows: in
 
 @pytest.mark.parametrize("overhead", ["0 B", "40 B"])
 def test_pie_keeps_its_target_whatever_the_link_adds_to_packets(overhead: str) -> None:
-    """RFC 8033 section 4.3: the delay is `queue_.byte_length()/dequeue_rate`, and section 5.2 measures that rate as
-    the bytes of the queue that leave it. A link that adds 40 bytes to packets of 40 takes half as many of them."""
+    """RFC 8033 section 4.3: the delay is `queue_.byte_length()/dequeue_rate`; section 5.2 measures that rate.
+
+    It counts the bytes of the queue that leave it: half of the line rate where 40 bytes are added to 40.
+    """
     scenario = ct.Scenario.from_toml(f"""
         schema = 1
         name = "small packets"
