@@ -99,6 +99,28 @@ def test_pie_keeps_its_target_for_any_number_of_connections(rate: str, flows: in
     assert port["utilisation"] > 0.98
 
 
+@pytest.mark.parametrize("overhead", ["0 B", "40 B"])
+def test_pie_keeps_its_target_whatever_the_link_adds_to_packets(overhead: str) -> None:
+    """RFC 8033 section 4.3: the delay is `queue_.byte_length()/dequeue_rate`; section 5.2 measures that rate.
+
+    It counts the bytes of the queue that leave it: half of the line rate where 40 bytes are added to 40.
+    """
+    scenario = ct.Scenario.from_toml(f"""
+        schema = 1
+        name = "small packets"
+        duration = "20 s"
+        warm-up = "5 s"
+        topology.kind = "n-source"
+        topology.sources = 1
+        link = {{ framing = "packets", overhead = "{overhead}", trunk.rate = "10 Mbit/s" }}
+        switch = {{ buffer = "4000 packets", discard.policy = "pie" }}
+        traffic = {{ kind = "poisson", rate = "12 Mbit/s", packet = "40 B" }}
+    """)
+    result = ct.run(scenario, jobs=1)
+    port = result.ports.row(by_predicate=pl.col("port") == "switch1 > switch2", named=True)
+    assert port["delay_mean"] == pytest.approx(0.015, rel=0.1)
+
+
 def test_a_single_connection_leaves_pie_below_its_target() -> None:
     """Half of a window that fills the pipe and 15 ms does not fill the pipe: the queue runs empty."""
     port = at_bottleneck(1, {"link.rate": "10 Mbit/s", "switch.discard.policy": "pie"})

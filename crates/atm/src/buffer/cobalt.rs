@@ -192,7 +192,9 @@ pub struct BySojournOrOverflow {
     control: Control,
     unit: Unit,
     rate: BitRate,
-    /// Bits of the longest frame so far.
+    /// Octets that the line adds to each packet.
+    overhead: u64,
+    /// Bits of the longest frame so far, as the line carries it.
     longest: u64,
     marks: bool,
     generator: Generator,
@@ -203,7 +205,7 @@ impl BySojournOrOverflow {
     fn is_long(&mut self, sojourn: Time, cell: &Cell) -> bool {
         self.longest = self.longest.max(match cell.octets {
             0 => CELL_BITS * u64::from(cell.length),
-            octets => 8 * u64::from(octets),
+            octets => 8 * (u64::from(octets) + self.overhead),
         });
         u128::from(sojourn) * u128::from(self.rate.0) > 4 * u128::from(self.longest) * u128::from(SECOND)
     }
@@ -225,6 +227,7 @@ impl FrameRule for BySojournOrOverflow {
             control: Control::new(params),
             unit: port.unit,
             rate: port.rate,
+            overhead: port.overhead,
             longest: 0,
             marks: params.ecn,
             generator: port.generator.clone(),

@@ -135,6 +135,8 @@ pub struct PortContext<'a> {
     pub unit: Unit,
     /// The line rate.
     pub rate: BitRate,
+    /// Octets that the line adds to each packet; none to a cell.
+    pub overhead: u64,
     /// The contracts of the VCs, by label.
     pub vcs: &'a [Contract],
     /// For policies that draw random numbers: a generator of the port's own.

@@ -2,7 +2,8 @@
 //! that the queueing delay stays at a target.
 //!
 //! Every `update` the probability changes with the distance of the delay from the target, and with the change of the delay
-//! since the last update; small probabilities change in small steps. The delay is the backlog divided by the rate of the link.
+//! since the last update; small probabilities change in small steps. The delay is the backlog divided by the rate of the link,
+//! which also carries what it adds to each packet.
 //! For `max-burst` after a quiet time no frame is refused.
 //!
 //! The state is four numbers for the queue, and nothing per VC beyond that of frames.
@@ -157,8 +158,12 @@ pub struct ByDelay {
     update: Time,
     next_update: Time,
     rate: BitRate,
+    /// Octets that the line adds to each packet.
+    overhead: u64,
     /// Octets in the buffer.
     backlog: u64,
+    /// What the line adds to them.
+    added: u64,
     /// Octets that count as few.
     few: u64,
     /// Up to which probability frames are marked; 0 if never.
@@ -172,9 +177,14 @@ fn octets(cell: &Cell) -> u64 {
 }
 
 impl ByDelay {
-    /// The queueing delay in seconds.
+    /// The queueing delay in seconds: the dequeue rate of RFC 8033, section 4.3, is below the line rate by what the line adds.
     fn delay(&self) -> f64 {
-        self.backlog as f64 * 8.0 / self.rate.0 as f64
+        (self.backlog + self.added) as f64 * 8.0 / self.rate.0 as f64
+    }
+
+    /// What the line adds to a cell or packet.
+    fn added_to(&self, cell: &Cell) -> u64 {
+        if cell.octets > 0 { self.overhead } else { 0 }
     }
 
     /// Makes up for the updates before `now`. Called before each change of the backlog.
@@ -219,7 +229,10 @@ impl FrameRule for ByDelay {
     const REFERENCE: &'static str = "Pan et al. 2013; RFC 8033, appendix A and section 5.1 (marks)";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
     const ON_CELL: Option<CellHook<Self>> = Some(|rule, cell, _, accepted| {
-        rule.backlog += if accepted { octets(cell) } else { 0 };
+        if accepted {
+            rule.backlog += octets(cell);
+            rule.added += rule.added_to(cell);
+        }
     });
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
@@ -229,7 +242,9 @@ impl FrameRule for ByDelay {
             update: params.update.ps(),
             next_update: params.update.ps(),
             rate: port.rate,
+            overhead: port.overhead,
             backlog: 0,
+            added: 0,
             few: 2 * u64::from(params.mean_packet),
             mark_threshold: if params.ecn { params.mark_threshold } else { 0.0 },
             generator: port.generator.clone(),
@@ -257,5 +272,6 @@ impl FrameRule for ByDelay {
         self.advance(departure.now);
         let left = self.backlog.checked_sub(octets(&departure.cell));
         self.backlog = left.expect("what leaves the buffer has entered it");
+        self.added -= self.added_to(&departure.cell);
     }
 }

@@ -20,7 +20,14 @@ pub(crate) const LINE: BitRate = BitRate(155_520_000);
 
 /// A port of `capacity` cells with VCs under these contracts.
 pub(crate) fn context(capacity: u64, vcs: &[Contract]) -> PortContext<'_> {
-    PortContext { capacity, unit: Unit::Cells, rate: LINE, vcs, generator: generator(0, "policy") }
+    PortContext {
+        capacity,
+        unit: Unit::Cells,
+        rate: LINE,
+        overhead: 0,
+        vcs,
+        generator: generator(0, "policy"),
+    }
 }
 
 /// A generator of the tests' own.

@@ -111,6 +111,26 @@ fn an_overflow_makes_the_next_drop_due_at_once() {
     assert_eq!(fate(control, 51, waited(6)), Fate::Drop);
 }
 
+/// Whether packets of 500 bytes are dropped that wait for 20 ms in front of a line of 1 Mbit/s, which adds `overhead` to each.
+fn drops_with(overhead: u64) -> bool {
+    let contracts = contracts(1);
+    let rate = BitRate(1_000_000);
+    let port = PortContext { unit: Unit::Packets, rate, overhead, ..context(100, &contracts) };
+    let mut policy = Cobalt::new(&Params::default(), &port).unwrap();
+    let (cell, queue) = (Cell { length: 1, octets: 500, ..Cell::default() }, Snapshot::of(100, &[50]));
+    (0..1000).any(|at| {
+        let head = Head { cell, sojourn: 20 * MILLISECOND, now: at * MILLISECOND };
+        policy.on_head(head, &queue.view(true)) == Fate::Drop
+    })
+}
+
+#[test]
+fn four_frames_take_longer_by_what_the_line_adds() {
+    // 4 * 500 bytes take 16 ms, with 125 more for each 20 ms.
+    assert!(drops_with(124));
+    assert!(!drops_with(125));
+}
+
 #[test]
 fn four_frames_take_as_long_as_the_link_is_slow() {
     // Four packets of 1500 bytes are 48 000 bits: 4.8 ms at 10 Mbit/s, 48 ms at 1 Mbit/s. Packets that wait for 20 ms are late at the first

@@ -30,6 +30,7 @@ pub(crate) fn context(capacity: u64, contracts: &[Contract]) -> PortContext<'_> 
         capacity,
         unit: Unit::Cells,
         rate: BitRate(155_520_000),
+        overhead: 0,
         vcs: contracts,
         generator: generator(),
     }

@@ -151,6 +151,7 @@ impl Builder<'_> {
             capacity: line.capacity(),
             unit: link.buffer.1,
             rate: link.rate,
+            overhead: link.overhead.0,
             vcs: &contracts,
             generator: self.randomness.joined(&["port ", &name, " discard"]),
         };

@@ -42,6 +42,7 @@ impl Builder<'_> {
             capacity: u64::MAX,
             unit: Unit::Cells,
             rate: pcr.0,
+            overhead: 0,
             vcs: &[Contract::default()],
             generator: self.randomness.named("unused"),
         };

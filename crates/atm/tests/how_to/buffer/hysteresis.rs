@@ -74,6 +74,7 @@ mod tests {
             capacity: 100,
             unit: Unit::Cells,
             rate: BitRate(155_520_000),
+            overhead: 0,
             vcs: &[Contract::default()],
             generator: Randomness { seed: 1, replication: 0 }.named("test"),
         };

@@ -164,6 +164,7 @@ fn discard(key: &str, params: &DiscardParams, buffer: Capacity) -> Checked {
         capacity: buffer.units(),
         unit: buffer.1,
         rate: MAX_RATE,
+        overhead: 0,
         vcs: &[Contract::default()],
         generator: Randomness { seed: 0, replication: 0 }.named("check"),
     };

@@ -248,6 +248,7 @@ pub(super) fn context<'a>(link: &LinkParams, vcs: &'a [Contract]) -> PortContext
         capacity: link.buffer.units(),
         unit: link.buffer.1,
         rate: link.rate,
+        overhead: link.overhead.0,
         vcs,
         generator: Randomness { seed: 0, replication: 0 }.named("check"),
     }
