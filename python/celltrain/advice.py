@@ -27,7 +27,8 @@ T = TypeVar("T")
 MOST_POINTS = 100
 """Points of a sweep whose scenarios are looked at, spread over all."""
 
-_NUMBER = re.compile(r"\d[\d.,]*")
+_NUMBER = re.compile(r"(?<![\w-])\d[\d.,]*")
+"""A number, not the digits of a name."""
 
 Row = tuple[Any, ...]
 """A row of a table."""
@@ -51,7 +52,7 @@ SENT = ("goodput", "segments_sent", "cells_sent", "timeouts")
 """Columns of flows by which runs are found that sent data and have no goodput."""
 
 ALIKE = (
-    "every replication measured the same: no random number matters in the scenario, so intervals of 0 "
+    "every replication measured the same: no random number mattered in these runs, so intervals of 0 "
     'say nothing about chance; write traffic.start = "0 s .. 10 ms" for replications that differ, or '
     "replications = 1"
 )
@@ -134,7 +135,7 @@ def _of_points(found: "Sweep") -> list[str]:
     from celltrain.sweeps.plan import load_plan
 
     every = found.manifest["points"]
-    looked_at = range(0, every, -(-every // MOST_POINTS))
+    looked_at = range(0, every, max(1, -(-every // MOST_POINTS)))
     points: dict[tuple[str, int], list[tuple[int, str]]] = {}
     with suppress(InputError, ScenarioError):  # of older results
         plan = load_plan(found.path / "plan.toml")
@@ -148,8 +149,9 @@ def _of_points(found: "Sweep") -> list[str]:
     lines = []
     for where in points.values():
         point, note = where[0]
+        of_all = len(where) == every and all(other == note for _, other in where)
         place = f"at {len(where):,} of {of}, first at {_written(plan.settings(point))}, "
-        lines.append(note if len(where) == len(looked_at) else place + note)
+        lines.append(note if of_all else place + note)
     return lines
 
 

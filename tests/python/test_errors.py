@@ -373,6 +373,7 @@ def test_notes_that_differ_in_numbers_alone_are_one_in_a_sweep(scenario: ct.Scen
     short = scenario.with_({"vc.category": "gfr", "duration": "1 ms", "warm-up": "0 s"})
     found = ct.sweep(short, grid=rates, replications=1)
     (line,) = (line for line in advice_on_sweep(found) if "sum to" in line)
+    assert line.startswith("at 75 of 75 points looked at, first at vc.mcr = 80.0 Mbit/s, ")
     assert "sum to 160 Mbit/s" in line
 
 

@@ -165,8 +165,8 @@ def test_a_paper_of_the_working_directory_is_found_by_its_name(
         ),
         ('cell("Table 1"', 'cell("Table 2"', 40, ("claim.0.value", "did you mean 'Table 1'")),
         ("above = 0", "abov = 0", 41, ("claim.0.abov", "did you mean 'above'")),
-        ("above = 0", "above = nan", 41, ("claim.0.above", "expected a number, not nan")),
-        ("above = 0", "above = -inf", 41, ("claim.0.above", "expected a number, not -inf")),
+        ("above = 0", "above = nan", 41, ("claim.0.above", "expected a finite number, not nan")),
+        ("above = 0", "above = -inf", 41, ("claim.0.above", "expected a finite number, not -inf")),
         (
             "[columns]",
             '[[fitted]]\nchoice = "x"\non = "Table 1"\ntried = inf\n[columns]',

@@ -52,8 +52,10 @@ class Node:
         if key not in self.values:
             return None
         found = self.values[key]
-        if isinstance(found, bool) or not isinstance(found, int | float) or not isfinite(found):
+        if isinstance(found, bool) or not isinstance(found, int | float):
             raise self.error(f"expected a number, not {found!r}", key)
+        if isinstance(found, float) and not isfinite(found):
+            raise self.error(f"expected a finite number, not {found!r}", key)
         return found
 
     def count(self, key: str) -> int:
