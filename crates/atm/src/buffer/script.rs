@@ -195,7 +195,14 @@ mod tests {
 
     fn context(vcs: &[Contract]) -> PortContext<'_> {
         let generator = Randomness { seed: 1, replication: 0 }.named("script");
-        PortContext { capacity: 100, unit: Unit::Cells, rate: BitRate(1_000_000), overhead: 0, vcs, generator }
+        PortContext {
+            capacity: 100,
+            unit: Unit::Cells,
+            rate: BitRate(1_000_000),
+            overhead: 0,
+            vcs,
+            generator,
+        }
     }
 
     /// The policy of `rule` at a port of three VCs.
