@@ -3,6 +3,8 @@
 //! Dynamic thresholds (Choudhury and Hahne 1998): at time t a port may hold T(t) = α (B - Q(t)), where B is the size of the memory and Q(t) what
 //! all ports hold of it. Some of the memory always stays free, and a port that becomes busy finds it at once.
 
+use std::iter::zip;
+
 use celltrain_atm::quantity::Ratio;
 
 use crate::scenario::{MemorySpec, PauseSpec};
@@ -101,6 +103,36 @@ impl SharedMemory {
             return u64::from(size) <= free;
         }
         u64::from(size) <= free && self.alpha.cmp_fraction((own - given).into(), free.into()).is_gt()
+    }
+
+    /// How much of it is free.
+    pub(crate) fn free(&self) -> u64 {
+        self.size - self.held
+    }
+
+    /// Whether links are paused, and what came on each of them is counted.
+    pub(crate) fn pauses(&self) -> bool {
+        self.pause.is_some()
+    }
+
+    /// Whether a port that holds `own` may take `more` in any case, where all ports take `total` before anything is given back: as
+    /// [`SharedMemory::has_space`] says of each unit.
+    pub(crate) fn has_space_for(&self, own: u64, more: u64, total: u64) -> bool {
+        let Some(free) = self.free().checked_sub(total) else { return false };
+        self.pause.is_some() || self.alpha.cmp_fraction((own + more).into(), free.into()).is_gt()
+    }
+
+    /// Whether none of its links is paused, and none will be when so much more has come on each.
+    pub(crate) fn pauses_none(&self, more: impl Iterator<Item = u64>) -> bool {
+        let Some(pause) = &self.pause else { return true };
+        zip(&pause.links, more).all(|(link, more)| !link.paused && link.held + more <= pause.xoff)
+    }
+
+    /// The ports, which held `before`, hold `after`; who counts what came on links is told of each unit instead.
+    pub(crate) fn change(&mut self, before: u64, after: u64) {
+        assert!(self.pause.is_none(), "units come on links that may be paused");
+        self.held = self.held - before + after;
+        assert!(self.held <= self.size, "more is in a memory than fits");
     }
 
     /// A port takes `size` of it for what came on `link`.

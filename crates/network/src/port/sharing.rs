@@ -76,6 +76,32 @@ impl Port {
         }
     }
 
+    /// What a unit takes of the memory.
+    pub(crate) fn size(&self, cell: &Cell) -> u32 {
+        match &self.core {
+            AnyCore::Stored(core) => core.service.size(cell),
+            AnyCore::Cells(_) | AnyCore::Packets(_) => 0,
+        }
+    }
+
+    /// The link on which `vc` comes, by its number among those that lead to the switch, if it can be paused.
+    pub(crate) fn ingress(&self, vc: u32) -> Option<usize> {
+        match &self.core {
+            AnyCore::Stored(core) => core.service.books.ingress(vc),
+            AnyCore::Cells(_) | AnyCore::Packets(_) => None,
+        }
+    }
+
+    /// Handles every arrival before `until` and every departure up to it, where nothing else happens meanwhile; returns how many
+    /// units arrived.
+    pub(crate) fn serve_until(&mut self, until: Time, streams: &mut Streams) -> u64 {
+        let (policy, core) = self.storing();
+        let units = with_policy!(policy, policy => core.serve(policy, until, streams));
+        self.note_arrived(units);
+        self.check_books(streams);
+        units
+    }
+
     /// Handles the departures up to `now`.
     pub(crate) fn handle_departures(&mut self, now: Instant, streams: &mut Streams) {
         let (policy, core) = self.storing();

@@ -145,8 +145,9 @@ impl Stored {
         self.sends.then_some(&self.unit)
     }
 
+    /// What a unit takes of the buffer.
     #[inline]
-    fn size(&self, cell: &Cell) -> u32 {
+    pub(super) fn size(&self, cell: &Cell) -> u32 {
         if self.in_octets { cell.octets } else { 1 }
     }
 

@@ -9,6 +9,8 @@ use crate::{measures::Levels, memory::SharedMemory, port::queues::Unit};
 pub(in crate::port) struct Books {
     /// Whether there are any of them.
     any: bool,
+    /// The same but for the memory.
+    own: bool,
     /// The memory of the switch, lent while an event is handled, if the port shares it.
     memory: Option<Box<SharedMemory>>,
     /// The link on which each VC comes, by its number among those that lead to the switch; empty where none is paused.
@@ -23,7 +25,8 @@ pub(in crate::port) struct Books {
 impl Books {
     /// `abr`: which VCs are ABR; `ingress` as in [`super::Queuing`].
     pub(super) fn new(abr: Vec<bool>, ingress: Vec<usize>) -> Self {
-        Self { any: abr.contains(&true), memory: None, ingress, abr, abr_queue: 0, levels: None }
+        let own = abr.contains(&true);
+        Self { any: own, own, memory: None, ingress, abr, abr_queue: 0, levels: None }
     }
 
     #[inline]
@@ -40,6 +43,7 @@ impl Books {
     /// See [`Books::lend`].
     pub(in crate::port) fn give_back(&mut self, memory: &mut Option<Box<SharedMemory>>) {
         *memory = self.memory.take();
+        self.any = self.own;
     }
 
     #[inline]
@@ -48,7 +52,7 @@ impl Books {
     }
 
     /// The link on which `vc` comes, if it can be paused.
-    fn ingress(&self, vc: u32) -> Option<usize> {
+    pub(in crate::port) fn ingress(&self, vc: u32) -> Option<usize> {
         self.ingress.get(vc as usize).copied()
     }
 
@@ -64,7 +68,7 @@ impl Books {
     /// Follows from `now` on how long the buffer holds how much.
     pub(super) fn follow_levels(&mut self, now: Instant) {
         self.levels = Some(Box::new(Levels::from(now)));
-        self.any = true;
+        (self.any, self.own) = (true, true);
     }
 
     pub(super) fn levels(&self) -> Option<&Levels> {

@@ -1,16 +1,18 @@
 //! The output ports of a switch that share its memory: one process.
 //!
 //! What a port may hold depends on what the others hold at the same instant, so that no time passes between them. The process handles what
-//! happens at all of its ports in one order: by time; at one instant departures before arrivals; of arrivals at several ports at one instant
-//! the one that the scenario's tie-break chooses, of departures, which do not affect each other, that of the first port. Each port
-//! has its own inputs, admission, queues and link, as every port that stores its queues.
+//! happens at all of its ports in one order ([`together`]) unless what arrives next finds room wherever and whenever it comes: then
+//! the ports do not affect each other, and each is served by itself ([`apart`]). Results are the same. Each port has its own inputs,
+//! admission, queues and link, as every port that stores its queues.
 //!
 //! With priority flow control the process sends pauses against the direction of the data, and its ports obey those of the switches behind
-//! their links; so does the interface of a host, which is such a process with one port and no memory. At one instant pauses come after
-//! departures and before arrivals.
+//! their links; so does the interface of a host, which is such a process with one port and no memory.
 //!
 //! Of many ports few have something to do at a time. Departures stay on the agenda from visit to visit, and a port is looked at when
 //! something arrives for it or leaves it; the others only have the horizons of their outputs moved on.
+
+mod apart;
+mod together;
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -23,11 +25,8 @@ use celltrain_engine::{
     time::NEVER,
 };
 
-use crate::{
-    flight::Streams,
-    memory::{SharedMemory, Signal},
-    port::Port,
-};
+use self::{apart::Ahead, together::Event};
+use crate::{flight::Streams, memory::SharedMemory, port::Port};
 
 /// The ports of a switch with one memory.
 #[derive(Debug)]
@@ -50,10 +49,12 @@ pub(crate) struct SharedMemorySwitch {
     pauses: Vec<Train<Cell>>,
     /// Where pauses of each link that leads to the switch go, and how long they take.
     pausing: Vec<(StreamId, Time)>,
-    /// Not here while a port handles an event, and where ports only obey pauses.
+    /// Not here while it is lent to a port, and where ports only obey pauses.
     memory: Option<Box<SharedMemory>>,
-    /// What the ports hold, event by event: what the memory holds too.
+    /// What the ports hold: what the memory holds too.
     held: u64,
+    /// What arrives next.
+    ahead: Ahead,
     /// What has been taken from the inputs of each port and has not been handled yet; nothing between visits.
     heads: Vec<Train<Cell>>,
     /// The departure of each port that transmits, and during visits the next arrival and pause of each port.
@@ -70,23 +71,6 @@ struct OutputLink {
     free: Time,
     lookahead: Time,
     outputs: usize,
-}
-
-/// What happens next at a port, in the order in which it is handled.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Event {
-    at: Instant,
-    kind: EventKind,
-    /// Orders arrivals at one instant.
-    lot: u64,
-    port: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum EventKind {
-    Departure,
-    Pause,
-    Arrival,
 }
 
 /// Streams of pauses.
@@ -141,6 +125,7 @@ impl SharedMemorySwitch {
             pausing: pauses.to,
             memory: memory.map(Box::new),
             held: 0,
+            ahead: Ahead::default(),
             heads: vec![Train { count: 0, ..Train::default() }; ports.len()],
             agenda: BinaryHeap::new(),
             ties,
@@ -224,16 +209,32 @@ impl SharedMemorySwitch {
 
     /// Handles every arrival before `until` and every departure up to it; returns how many units arrived.
     fn handle(&mut self, until: Time, streams: &mut Streams) -> u64 {
-        self.clock = until;
         let mut units = 0;
-        self.await_inputs(until, streams);
-        while let Some(event) = self.next_before(until) {
-            units += self.handle_event(&event, until, streams);
+        loop {
+            let step = self.next_step(until, streams);
+            units += if step.apart {
+                self.handle_apart(step.to, streams)
+            } else {
+                self.handle_together(step.to, streams)
+            };
+            for &port in &self.restless {
+                self.ports[port].end_handling(step.to, streams);
+            }
+            self.clock = step.to;
+            if self.clock == until {
+                return units;
+            }
         }
-        for &port in &self.restless {
-            self.ports[port].end_handling(until, streams);
-        }
-        units
+    }
+
+    /// Handles with `handle` what happens at a port, and follows what that holds.
+    fn at_port<R>(&mut self, port: usize, handle: impl FnOnce(&mut Port) -> R) -> R {
+        let parts = &mut self.ports[port];
+        let held = parts.held();
+        let done = handle(parts);
+        self.held = self.held - held + parts.held();
+        self.links[port].free = parts.free();
+        done
     }
 
     /// Takes the next event off the agenda, if it is an arrival before `until` or a departure up to it.
@@ -243,101 +244,6 @@ impl SharedMemorySwitch {
             return None;
         }
         self.agenda.pop().map(|Reverse(event)| event)
-    }
-
-    /// Handles what happens next, and puts on the agenda what follows it at the port; returns how many units arrived.
-    fn handle_event(&mut self, event: &Event, until: Time, streams: &mut Streams) -> u64 {
-        let &Event { at, kind, port, .. } = event;
-        let idle = self.ports[port].departure().is_none();
-        let units = self.handle_at_port(event, streams);
-        self.send_pauses(at, streams);
-        match kind {
-            EventKind::Departure => {}
-            EventKind::Pause => self.await_pause(port, until, streams),
-            EventKind::Arrival => self.await_arrival(port, until, streams),
-        }
-        // One departure of each port that transmits is on the agenda.
-        if idle || kind == EventKind::Departure {
-            self.await_departure(port);
-        }
-        units
-    }
-
-    /// What happens next happens at its port, which has the memory meanwhile; returns how many units arrived.
-    fn handle_at_port(&mut self, &Event { at, kind, port, .. }: &Event, streams: &mut Streams) -> u64 {
-        let mut units = 0;
-        let parts = &mut self.ports[port];
-        let held = parts.held();
-        parts.lend(&mut self.memory);
-        match kind {
-            EventKind::Departure => parts.handle_departures(at, streams),
-            EventKind::Pause => {
-                parts.handle_pause(at, self.pauses[port].item.clp, streams);
-                self.pauses[port].count = 0;
-            }
-            EventKind::Arrival => units = parts.handle_arrival(&mut self.heads[port], streams),
-        }
-        parts.give_back(&mut self.memory);
-        parts.check_books(streams);
-        self.held = self.held - held + parts.held();
-        self.links[port].free = parts.free();
-        units
-    }
-
-    /// Puts on the agenda what comes first at each port before `until`.
-    fn await_inputs(&mut self, until: Time, streams: &mut Streams) {
-        let mut found = None;
-        for place in 0..self.inputs.len() {
-            if streams[self.inputs[place]].next_arrival().is_none_or(|at| at >= until) {
-                continue;
-            }
-            let port = self.takers[place];
-            if place >= self.arrivals {
-                self.await_pause(port, until, streams);
-            } else if found != Some(port) {
-                // All inputs of a port are merged, and are one behind the other here.
-                found = Some(port);
-                self.ports[port].refill(streams);
-                self.await_arrival(port, until, streams);
-            }
-        }
-    }
-
-    /// Puts the next arrival at a port on the agenda, if there is one before `until`.
-    fn await_arrival(&mut self, port: usize, until: Time, streams: &mut Streams) {
-        let head = &mut self.heads[port];
-        if head.count == 0 && !self.ports[port].next_arrival(until, streams, head) {
-            return;
-        }
-        // One lot for each unit, in the order of the port's arrivals, whatever the visits.
-        let lot = self.ties.get_mut(port).map_or(0, |generator| generator.below(u64::MAX));
-        self.agenda.push(Reverse(Event { at: head.first, kind: EventKind::Arrival, lot, port }));
-    }
-
-    /// Puts the next pause of a port's link, or the end of one, on the agenda, if there is one before `until`.
-    fn await_pause(&mut self, port: usize, until: Time, streams: &mut Streams) {
-        let Some(Some(merge)) = self.paused.get_mut(port) else { return };
-        if merge.next(until, streams, &mut self.pauses[port]) {
-            let at = self.pauses[port].first;
-            self.agenda.push(Reverse(Event { at, kind: EventKind::Pause, lot: 0, port }));
-        }
-    }
-
-    /// Sends the pauses that what happened at `at` has caused.
-    fn send_pauses(&mut self, at: Instant, streams: &mut Streams) {
-        let Some(memory) = &mut self.memory else { return };
-        for Signal { link, pause } in memory.signals() {
-            let (stream, delay) = self.pausing[link];
-            let cell = Cell { clp: pause, ..Cell::default() };
-            streams[stream].push(0, 0, &Train::single(at.delayed(delay), cell));
-        }
-    }
-
-    /// Puts the departure of what a port transmits on the agenda.
-    fn await_departure(&mut self, port: usize) {
-        if let Some(at) = self.ports[port].departure() {
-            self.agenda.push(Reverse(Event { at, kind: EventKind::Departure, lot: 0, port }));
-        }
     }
 
     /// Checks that the memory holds what the ports hold, and what came on links, as far as that is known without looking at each.
