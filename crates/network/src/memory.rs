@@ -157,6 +157,7 @@ impl SharedMemory {
 #[cfg(test)]
 mod tests {
     use celltrain_atm::quantity::{Capacity, Unit};
+    use celltrain_engine::random::Randomness;
 
     use super::*;
 
@@ -214,6 +215,52 @@ mod tests {
             memory.take(1, Some(0));
         }
         assert!(!memory.has_space(10, 0, 1));
+    }
+
+    /// What was counted ahead and fits finds room in every order, whatever is given back meanwhile: the ports need not know of each other.
+    #[test]
+    fn what_fits_in_any_case_finds_room_whenever_it_comes() {
+        let mut generator = Randomness { seed: 1, replication: 0 }.named("memory");
+        let mut fitting = 0;
+        for _ in 0..2000 {
+            let mut memory = memory(20 + generator.below(60), [0.25, 0.5, 1.0, 3.0][generator.below(4) as usize]);
+            let mut held = [0; 3].map(|_| generator.below(20));
+            memory.held = held.iter().sum::<u64>().min(memory.size);
+            held[2] = memory.held.saturating_sub(held[0] + held[1]);
+            if held.iter().sum::<u64>() != memory.held {
+                continue;
+            }
+            let mut more = [0; 3].map(|_| generator.below(6));
+            let total = more.iter().sum();
+            if !zip(held, more).all(|(own, more)| more == 0 || memory.has_space_for(own, more, total)) {
+                continue;
+            }
+            fitting += 1;
+            while more.iter().any(|&more| more > 0) {
+                let port = generator.below(3) as usize;
+                if more[port] > 0 {
+                    assert!(memory.has_space(held[port], 0, 1), "{memory:?}, {held:?}, {more:?}");
+                    memory.take(1, None);
+                    (held[port], more[port]) = (held[port] + 1, more[port] - 1);
+                } else if held[port] > 0 && generator.below(2) == 0 {
+                    memory.give(1, None);
+                    held[port] -= 1;
+                }
+            }
+        }
+        assert!(fitting > 200, "{fitting}");
+    }
+
+    #[test]
+    fn no_link_is_paused_by_what_it_has_room_for() {
+        let level = |count| Capacity(Some(count), Unit::Packets);
+        let pause = PauseSpec { xoff: level(3), xon: level(1) };
+        let spec = MemorySpec { size: level(10), alpha: Ratio::ONE, pause: Some(pause) };
+        let mut memory = SharedMemory::new(&spec, 2);
+        memory.take(1, Some(1));
+        assert!(memory.pauses_none([3, 2].into_iter()) && !memory.pauses_none([0, 3].into_iter()));
+        (0..3).for_each(|_| memory.take(1, Some(1)));
+        assert!(!memory.pauses_none([0, 0].into_iter()), "a link is paused already");
     }
 
     #[test]

@@ -202,10 +202,10 @@ pub(super) struct Choice {
 }
 
 /// Among fewer processes rounds cost little.
-const FEWEST_PROCESSES: usize = 256;
+const FEWEST_PROCESSES: usize = 16;
 
 /// A round finds little to do if there is an event for more than so many processes.
-const SPARSE: u64 = 4;
+const SPARSE: u64 = 2;
 
 /// So many rounds in a row have to find little to do.
 const SPARSE_ROUNDS: u32 = 8;
