@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    time::{Instant, Slot, Time},
+    time::{Instant, NEVER, Slot, Time},
     weave::{Burst, MAX_TRAINS, first_weave, take_item},
 };
 
@@ -23,7 +23,8 @@ pub trait Item: Copy + Debug {
 ///
 /// Items that a port sends back to back are one slot of its link apart. Where the items of several frames take turns on a link,
 /// those of one frame are further apart, but still on the link's grid; `gaps` says how far, so that they stay one train when
-/// they part from the others. What a rate has spaced has a slot of its own. Only where streams interleave does an item stand alone.
+/// they part from the others. What a rate has spaced has a slot of its own, also behind a link that is idle now and then. Only where streams
+/// interleave does an item stand alone.
 #[derive(Debug, Clone, Copy)]
 pub struct Train<C> {
     /// Arrival of the first item.
@@ -166,6 +167,23 @@ impl<C: Item> Train<C> {
         true
     }
 
+    /// Adds the only item of `other` at the end, which is on another grid, if it is as far behind the last one as each item here is behind the
+    /// one before; the second item decides how far that is.
+    #[inline]
+    fn join_spaced(&mut self, other: &Self) -> bool {
+        if self.gaps != 0 || !other.item.follows(&self.item, self.count) {
+            return false;
+        }
+        if self.count == 1 {
+            let Some(slot) = other.first.since(self.first).as_slot() else { return false };
+            self.slot = slot;
+        } else if other.first != self.first.plus_slots(self.slot, self.count.into()) {
+            return false;
+        }
+        self.count += 1;
+        true
+    }
+
     /// Adds the items of `other` at the end, the first of them `slots` slots after the last one here, if they can be part of
     /// this train.
     #[inline]
@@ -192,6 +210,11 @@ impl<C: Item> Train<C> {
         true
     }
 }
+
+/// Subtracted from the number of an item, it makes sure that the next one is on no grid with it.
+const APART: u64 = 1 << 32;
+/// Numbers that differ by as much or more are not of one link.
+const OTHER_GRID: u64 = 1 << 62;
 
 /// The sum of the sixteen four-bit numbers in `word`.
 #[inline]
@@ -317,6 +340,42 @@ impl<C: Item> Stream<C> {
         self.trains.push(*train);
     }
 
+    /// As [`Stream::push`], of a single item. It joins also behind an idle link, where items of one train are evenly spaced.
+    #[inline(always)]
+    pub fn push_unit(&mut self, number: u64, train: &Train<C>) {
+        assert!(train.first.ps() >= self.horizon, "an item arrives before the horizon of its stream");
+        let gap = number.wrapping_sub(self.last).wrapping_sub(1);
+        self.last = number;
+        self.pushed += 1;
+        if gap > MAX_GAP {
+            if self.join_spaced(gap, train) {
+                return;
+            }
+        } else if self.taken() < self.trains.len()
+            && let Some(last) = self.trains.last_mut()
+            && last.join_one(gap, &train.item)
+        {
+            return;
+        }
+        if self.trains.len() == self.trains.capacity() {
+            self.push_into_more(train);
+            return;
+        }
+        self.trains.push(*train);
+    }
+
+    /// Adds a single item to the last train if it is not on a grid with it, but as far behind as its items are behind each other.
+    // A function of its own: those that join on the grid would miss the registers that it takes.
+    #[inline(never)]
+    fn join_spaced(&mut self, gap: u64, train: &Train<C>) -> bool {
+        let waits = gap < OTHER_GRID && self.taken() < self.trains.len();
+        let joins = waits && self.trains.last_mut().is_some_and(|last| last.join_spaced(train));
+        if joins {
+            self.last = self.last.wrapping_sub(APART);
+        }
+        joins
+    }
+
     /// As [`Stream::push`], of a single item, which arrives at `first` and has this number on the sender's grid of a `slot`.
     #[inline(always)]
     pub fn push_one(&mut self, number: u64, first: Instant, slot: Slot, item: C) {
@@ -350,6 +409,17 @@ impl<C: Item> Stream<C> {
             return;
         }
         self.trains.push(*train);
+    }
+
+    /// Appends trains of a single item each, which join neither the last train nor each other; the last one has that number.
+    #[inline]
+    pub fn push_singles(&mut self, last: u64, trains: &[Train<C>]) {
+        let first = trains.first().map_or(NEVER, |train| train.first.ps());
+        assert!(first >= self.horizon, "an item arrives before the horizon of its stream");
+        self.last = last;
+        self.pushed += trains.len() as u64;
+        self.make_room_for(trains.len());
+        self.trains.extend_from_slice(trains);
     }
 
     /// Appends a train of a single item to a stream of such trains, which are on no grid and do not join.

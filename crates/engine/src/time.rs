@@ -246,6 +246,14 @@ impl Span {
         Self(self.0 + multiple(halved, times, NARROW))
     }
 
+    /// This span as a slot, if it is one: neither nothing nor longer than a second.
+    #[inline]
+    #[must_use]
+    pub const fn as_slot(self) -> Option<Slot> {
+        let ps = self.ps();
+        if ps.wrapping_sub(1) < SECOND { Some(Slot { ps, fraction: self.0 as u64 }) } else { None }
+    }
+
     /// How many slots it takes to cover this span: with the span from now to the last of a row of back-to-back
     /// departures, the number of departures still to come.
     #[inline]

@@ -35,6 +35,8 @@ enum Sends {
     Rounds { pause: u64, flows: usize, from: usize, rounds: u32 },
     /// So many items of one flow, one behind the other.
     Row { pause: u64, flow: usize, count: u32 },
+    /// So many items of one flow, each so many slots behind the one before and, if not `on_grid`, behind an idle link.
+    Paced { pause: u64, flow: usize, count: u32, apart: u64, on_grid: bool },
 }
 
 /// The flows of a stream.
@@ -44,7 +46,9 @@ fn sends() -> impl Strategy<Value = Sends> {
     let pause = || prop_oneof![3 => Just(0u64), 1 => 1u64..30];
     let rounds = (pause(), 2usize..=FLOWS, 0..FLOWS, 1u32..=16);
     let row = (pause(), 0..FLOWS, 1u32..20);
+    let paced = (pause(), 0..FLOWS, 1u32..20, 1u64..20, any::<bool>());
     prop_oneof![
+        1 => paced.prop_map(|(pause, flow, count, apart, on_grid)| Sends::Paced { pause, flow, count, apart, on_grid }),
         2 => rounds.prop_map(|(pause, flows, from, rounds)| Sends::Rounds { pause, flows, from, rounds }),
         1 => row.prop_map(|(pause, flow, count)| Sends::Row { pause, flow, count }),
     ]
@@ -56,6 +60,8 @@ struct Sender {
     slot: Slot,
     /// Number of the next slot.
     next: u64,
+    /// What is added to it as the link was idle: what was sent before is on another grid.
+    idle: u64,
     places: [u32; FLOWS],
     plan: std::vec::IntoIter<Sends>,
     sent: Vec<Arrival>,
@@ -83,12 +89,23 @@ impl Sender {
                     let (item, slot) = (self.parcel(flow), self.slot);
                     self.next = first + u64::from(count);
                     stream.push(
-                        first,
-                        self.next - 1,
+                        first + self.idle,
+                        self.next - 1 + self.idle,
                         &Train { slot, count, ..Train::single(self.at(first), item) },
                     );
                     for number in first..self.next {
                         self.note(number, flow);
+                    }
+                }
+                Sends::Paced { pause, flow, count, apart, on_grid } => {
+                    self.next += pause;
+                    for _ in 0..count {
+                        self.idle += if on_grid { 0 } else { 1 << 32 };
+                        let train =
+                            Train { slot: self.slot, ..Train::single(self.at(self.next), self.parcel(flow)) };
+                        stream.push_unit(self.next + self.idle, &train);
+                        self.note(self.next, flow);
+                        self.next += apart;
                     }
                 }
             }
@@ -106,7 +123,7 @@ impl Sender {
         let first = self.next + pause;
         let turns: Vec<_> = (from..from + flows).map(|flow| flow % FLOWS).collect();
         let trains: Vec<_> = turns.iter().map(|&flow| turn(self.parcel(flow), rounds)).collect();
-        stream.push_rounds(rounds, first, self.at(first), self.slot, &trains);
+        stream.push_rounds(rounds, first + self.idle, self.at(first), self.slot, &trains);
         self.next = first;
         for _ in 0..rounds {
             for &flow in &turns {
@@ -218,6 +235,7 @@ fn arrivals(
         index,
         slot: *slot,
         next: 0,
+        idle: 0,
         places: [0; FLOWS],
         plan: plan.clone().into_iter(),
         sent: Vec::new(),
@@ -277,4 +295,30 @@ proptest! {
             }
         }
     }
+}
+
+/// Items behind an idle link are on no grid of slots: they are one train as long as they are evenly spaced, and no items of the grid.
+#[test]
+fn items_that_are_evenly_spaced_join_behind_an_idle_link_too() {
+    let (slot, mut stream) = (Slot::of_ps(10), Stream::default());
+    let mut send = |number, ps, place| {
+        let train = Train { slot, ..Train::single(Instant::at(ps), Parcel { flow: 0, place }) };
+        stream.push_unit(number, &train);
+    };
+    for (place, ps) in [(0, 100), (1, 125), (2, 150), (3, 170)] {
+        send(u64::from(place + 1) << 32, ps, place);
+    }
+    // On the grid of the last one, which began a train.
+    send((4 << 32) + 2, 190, 4);
+    send(5 << 32, 230, 5);
+    // Behind one that joined by its distance nothing joins by its number.
+    let trains: Vec<_> = stream.trains().iter().map(|train| (train.count, train.slot, train.gaps)).collect();
+    assert_eq!(trains, [(3, Slot::of_ps(25), 0), (2, slot, 1), (1, slot, 0)]);
+    let (at, mut paced) = (|ps| Instant::at(ps), Stream::default());
+    for (number, ps, place) in [(1 << 32, 0, 0), (2 << 32, 13, 1), ((2 << 32) + 1, 23, 2)] {
+        let train = Train { slot, ..Train::single(at(ps), Parcel { flow: 0, place }) };
+        paced.push_unit(number, &train);
+    }
+    let trains: Vec<_> = paced.trains().iter().map(|train| (train.count, train.slot)).collect();
+    assert_eq!(trains, [(2, Slot::of_ps(13)), (1, slot)]);
 }

@@ -223,7 +223,8 @@ mod tests {
         let mut generator = Randomness { seed: 1, replication: 0 }.named("memory");
         let mut fitting = 0;
         for _ in 0..2000 {
-            let mut memory = memory(20 + generator.below(60), [0.25, 0.5, 1.0, 3.0][generator.below(4) as usize]);
+            let mut memory =
+                memory(20 + generator.below(60), [0.25, 0.5, 1.0, 3.0][generator.below(4) as usize]);
             let mut held = [0; 3].map(|_| generator.below(20));
             memory.held = held.iter().sum::<u64>().min(memory.size);
             held[2] = memory.held.saturating_sub(held[0] + held[1]);

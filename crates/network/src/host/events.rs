@@ -54,6 +54,9 @@ impl Host {
     fn handle_inputs<const PLAIN: bool>(&mut self, until: Time, streams: &mut Streams) -> u64 {
         let mut events = 0;
         if let Some(mut alone) = self.merge.lend_alone(streams) {
+            if PLAIN && self.parts.endpoints.is_empty() {
+                events += self.take_bare_cells(until, &mut alone);
+            }
             events += self.handle_arrivals::<PLAIN>(until, &mut alone, streams);
             self.merge.give_back(alone, streams);
         } else if let Some(many) = self.merge.lend() {
@@ -62,6 +65,37 @@ impl Host {
             self.merge.take_back(merged.many);
         }
         events
+    }
+
+    /// Frames of one cell each, of which nobody wants to know more than that they came, are next: takes those of one VC that arrive before
+    /// `until`, and before the host has anything to do. Returns how many there were.
+    #[inline]
+    fn take_bare_cells(&mut self, until: Time, alone: &mut Alone<Cell>) -> u64 {
+        let Some(&Train { item: Cell { vc, .. }, .. }) = alone.rest().first() else { return 0 };
+        let incoming = &mut self.parts.incoming[vc as usize];
+        if incoming.is_followed() || incoming.reassembly.held() > 0 {
+            return 0;
+        }
+        let (mut fingerprint, mut cells) = (self.fingerprint, 0_usize);
+        let limit = until.min(self.timers.next().saturating_add(1));
+        for &Train { first, count, item, .. } in alone.rest().iter() {
+            let alike = count == 1 && item.length == 1 && item.vc == vc;
+            if !alike || first.ps() >= limit {
+                break;
+            }
+            // As of any frame, see [`Host::on_frame`].
+            fingerprint.mix(first.ps() ^ u64::from(vc) << 48);
+            fingerprint.mix(item.frame.into());
+            cells += 1;
+        }
+        self.fingerprint = fingerprint;
+        if let Some(last) = cells.checked_sub(1).and_then(|last| alone.rest().get(last)) {
+            incoming.reassembly.on_cells(&last.item, 1);
+        }
+        incoming.stats.frames += cells as u64;
+        incoming.stats.useful_cells += cells as u64;
+        alone.pass(cells);
+        cells as u64
     }
 
     /// As [`Host::handle_inputs`], from one input or several.

@@ -192,6 +192,11 @@ impl Incoming {
         self.stats.useful_cells + self.stats.useless_cells + u64::from(self.reassembly.held()) + rm_cells
     }
 
+    /// Whether more is to be known of its frames than that they came: their contents, or their delays.
+    fn is_followed(&self) -> bool {
+        self.payloads.is_some() || self.sent.is_some()
+    }
+
     /// A frame of bare cells has arrived whole.
     #[inline]
     fn on_bare_frame(&mut self, now: Time, number: u32, streams: &mut Streams) {

@@ -525,12 +525,16 @@ impl<F: Fifo> PortCore<Computed<F>> {
         (unit.first, unit.slot) = (departure.delayed(self.delay), slot);
         if !unit.item.is_last() {
             unit.item.vc = entry.next_vc;
-            return streams[entry.output].push(number, number, unit);
+            return streams[entry.output].push_unit(number, unit);
         }
         let (output, next_vc) =
             if F::PACKETS { (entry.output, entry.next_vc) } else { entry.next_hop(unit.item.kind) };
         unit.item.vc = next_vc;
-        streams[output].push(number, number, unit);
+        if unit.item.position == 0 {
+            streams[output].push_apart(number, unit);
+        } else {
+            streams[output].push_unit(number, unit);
+        }
         self.end_frame(departure, sojourn, vc, unit.item.kind);
     }
 

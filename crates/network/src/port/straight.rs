@@ -151,7 +151,9 @@ impl<F: Fifo> PortCore<Computed<F>> {
         if !tally.counts_together() {
             return 0;
         }
-        if head.count > 1 && head.slot < self.service.fifo.slot() {
+        if head.count == 1 && head.item.length == 1 {
+            self.run_cells(policy, until, alone, tally, streams)
+        } else if head.count > 1 && head.slot < self.service.fifo.slot() {
             if head.slot != Slot::ZERO {
                 return 0;
             }
@@ -211,6 +213,53 @@ impl<F: Fifo> PortCore<Computed<F>> {
             self.end_row::<AT_ONCE>(&row, tally);
         }
         row.units
+    }
+
+    /// As [`PortCore::run_straight`], of frames of one cell each: they join no train.
+    #[inline(always)]
+    fn run_cells<P: BufferPolicy>(
+        &mut self,
+        policy: &P,
+        until: Time,
+        alone: &mut Alone<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams,
+    ) -> u64 {
+        let fifo = self.service.fifo.of_cells();
+        let Some(&Train { item: head, .. }) = alone.rest().first() else { return 0 };
+        let Some(entry) = self.entries.get_mut(head.vc as usize) else { return 0 };
+        if !entry.at_frame_start {
+            return 0;
+        }
+        let (slot, delay, next_vc) = (fifo.slot(), self.delay, entry.next_vc);
+        // What comes before has left before the network stops.
+        let limit = until.min(self.service.runs_until.saturating_sub(slot.ps() + 1));
+        let (mut free, mut fingerprint, mut cells) = (fifo.last_departure(), self.fingerprint, 0);
+        for train in alone.rest() {
+            let (first, item) = (train.first, &mut train.item);
+            let alike = train.count == 1 && item.vc == head.vc && item.length == 1 && item.clp == head.clp;
+            let passes = item.kind == Kind::Data && policy.passes(item, || 0);
+            if !(alike && passes) || first < free || first.ps() >= limit {
+                break;
+            }
+            free = first.plus(slot);
+            fingerprint.mix(end_word(first, head.vc));
+            // It becomes what arrives at the other end.
+            (train.first, train.slot, item.vc) = (free.delayed(delay), slot, next_vc);
+            cells += 1;
+        }
+        if cells == 0 {
+            return 0;
+        }
+        let number = fifo.last_number().wrapping_add(APART);
+        streams[entry.output].push_singles(number, &alone.rest()[..cells]);
+        alone.pass(cells);
+        fifo.reach(free, number);
+        self.fingerprint = fingerprint;
+        let cells = cells as u64;
+        entry.accepted[usize::from(head.clp)] += cells;
+        tally.add_straight(cells, cells);
+        cells
     }
 
     /// Counts what a row came to.

@@ -132,7 +132,6 @@ impl SharedMemorySwitch {
             self.agenda.push(Reverse(Event { at, kind: EventKind::Departure, lot: 0, port }));
         }
     }
-
 }
 
 /// One lot for each unit, in the order of the port's arrivals, whether it is needed or not.

@@ -144,6 +144,51 @@ fn measuring_changes_nothing_else_and_kinds_are_the_sum_of_their_flows() {
     assert_eq!(weight("port", "switch1 > switch2"), 1_700_000_000_000);
 }
 
+/// Hosts take cells of which nobody wants more than their number in a loop of their own. Two flows enter one host, of which one has frames of two
+/// cells, and that host sends cells itself.
+#[test]
+fn cells_that_are_not_measured_are_counted_as_those_that_are() {
+    const MEETING: &str = r#"
+schema = 1
+name = "cells of several flows in one host"
+duration = "50 ms"
+warm-up = "5 ms"
+measures = { delays = "all" }
+[topology]
+kind = "graph"
+node = [
+  { name = "s", kind = "switch" },
+  { name = "a", kind = "host" }, { name = "b", kind = "host" }, { name = "c", kind = "host" },
+]
+link = [{ from = "a", to = "s" }, { from = "b", to = "s" }, { from = "s", to = "c" }]
+[link]
+rate = "10 Mbit/s"
+delay = "100 us"
+[traffic]
+kind = "poisson"
+rate = "1 Mbit/s"
+frame = 1
+[[flow]]
+name = "1"
+from = "a"
+to = "c"
+[[flow]]
+name = "2"
+from = "b"
+to = "c"
+traffic = { kind = "on-off", peak = "3 Mbit/s", on = "1 ms", off = "2 ms", frame = 2 }
+[[flow]]
+name = "3"
+from = "c"
+to = "a"
+"#;
+    let both = ["all", "none"].map(|delays| run(MEETING, &[("measures.delays", delays)], false));
+    assert_eq!(both[0].fingerprint, both[1].fingerprint);
+    let [measured, counted] = both.each_ref().map(|result| numbers(&result.flows, "throughput"));
+    assert!(measured.iter().all(|&rate| rate > 0.0), "{measured:?}");
+    assert_eq!(measured, counted);
+}
+
 /// The mean of the distribution is the mean occupancy, which is measured by other means; both services see the same.
 #[test]
 fn the_mean_of_the_distribution_is_the_mean_occupancy() {
