@@ -141,6 +141,10 @@ impl Contract {
 
     fn check_policing(&self) -> Result<(), ParamError> {
         let by_frames = matches!(self.policing, Policing::Tag | Policing::DiscardFrames);
+        if self.category == Category::Abr && (by_frames || self.policing == Policing::TagCells) {
+            let message = "a VC of ABR is not policed by a minimum or sustainable cell rate";
+            return refuse("policing", message);
+        }
         if by_frames && self.mcr.is_none() {
             let message = "policing by frames needs a minimum cell rate to measure them by: give `mcr`";
             return refuse("mcr", message);

@@ -1,8 +1,9 @@
 //! CAPC: congestion avoidance using proportional control. One explicit rate for all VCs moves in proportion to the distance of
 //! the load from its target.
 //!
-//! After each interval the rate is multiplied by a factor that is linear in the distance from the target load, within limits.
-//! While the queue is long, RM cells also carry CI. The state is one number per port, and nothing per VC.
+//! The rate starts at an equal share of the link for every VC of the port, those of other categories too. After each interval it is
+//! multiplied by a factor that is linear in the distance from the target load, within limits. While the queue is long, RM cells also
+//! carry CI. The state is one number per port, and nothing per VC.
 
 use celltrain_engine::{Time, quantity::Duration, time::MILLISECOND};
 use schemars::JsonSchema;

@@ -6,6 +6,9 @@
 //! `interval`, one is dropped, and then others, at intervals that shrink with the square root of their number, until a frame has
 //! waited less. No threshold depends on the rate of the link or on the number of connections.
 //!
+//! Nothing is dropped while no more than one frame waits behind the first (`bytes() <= maxpacket`). That is counted in the units of
+//! the buffer: in a buffer of packets it is one packet of any size, in a buffer of bytes as many bytes as the largest packet so far has.
+//!
 //! The state is five numbers for the queue; the frames carry the time of their arrival.
 
 use celltrain_engine::{Time, quantity::Duration, time::MILLISECOND};

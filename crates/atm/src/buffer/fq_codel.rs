@@ -5,8 +5,9 @@
 //! served first. The source hashes packets into 1024 queues; here each VC has one to itself, unless `flow-queue` hashes them too. Then
 //! VCs that meet in a queue share its turn and its delay, and each still has a state of CoDel of its own.
 //!
-//! A full buffer drops from the longest queue. The source drops from its head, half of the queue or 64 packets at once; here
-//! its last frame is pushed out, and more if needed.
+//! A full buffer drops from the longest queue. The source looks for the most bytes and drops from the head, half of the queue or 64
+//! packets at once. Here the units of the buffer count, those in transmission among them, and the last frame is pushed out, and more if
+//! needed. If no VC holds more than that of the frame that arrives, this frame is discarded.
 //!
 //! The state is five numbers of CoDel per VC, and the number of cells that each has in the buffer.
 

@@ -10,7 +10,8 @@ use crate::{cell::CELL_BITS, contract::Contract};
 ///
 /// The limit is tested at the first cell of a frame and holds for the frame: if the cell is too early by more than L,
 /// or the user has marked it with CLP = 1, the frame is not eligible for the guarantee and changes nothing. The cells
-/// of an eligible frame count one increment each, whenever they come. State: one time.
+/// of an eligible frame count one increment each, whenever they come, except for those that the policer discards because they do not
+/// conform. State: one time.
 #[derive(Debug, Clone)]
 pub struct FrameGcra(BurstGcra);
 

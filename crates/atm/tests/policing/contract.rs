@@ -1,7 +1,7 @@
 //! Contracts that make sense, and those that do not.
 
 use celltrain_atm::{
-    contract::{Contract, Policing},
+    contract::{Category, Contract, Policing},
     policing::Policer,
     quantity::CellRate,
 };
@@ -86,4 +86,15 @@ fn tagging_cells_needs_a_sustainable_rate() {
     let contract = Contract { policing: Policing::TagCells, ..Contract::default() };
     assert_eq!(refused(&contract).0, "scr");
     assert_eq!(Contract { scr: mbit(1), ..contract }.check(LINE), Ok(()));
+}
+
+/// `[abr]` has the rates of an ABR VC, and a contract that repeats them is refused. An error that asks for one could not be mended.
+#[test]
+fn policing_that_needs_a_rate_is_refused_for_abr_and_asks_for_none() {
+    for policing in [Policing::Tag, Policing::DiscardFrames, Policing::TagCells] {
+        let abr = Contract { category: Category::Abr, policing, ..Contract::default() };
+        let (key, message) = refused(&abr);
+        assert_eq!(key, "policing");
+        assert_eq!(message, "a VC of ABR is not policed by a minimum or sustainable cell rate");
+    }
 }
