@@ -22,6 +22,7 @@ pub mod random;
 pub mod registry;
 pub mod stream;
 pub mod time;
+mod train;
 pub mod visit;
 pub mod weave;
 

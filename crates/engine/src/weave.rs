@@ -6,8 +6,8 @@
 //! train goes behind the others.
 
 use crate::{
-    stream::{GAPS, Item, Train},
     time::{Instant, Slot},
+    train::{GAPS, Item, Train},
 };
 
 /// Where in the gaps of its first train the number of trains of a weave is.

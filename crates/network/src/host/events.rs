@@ -3,7 +3,7 @@
 use celltrain_atm::{Cell, aal5::Delivery, cell};
 use celltrain_engine::{Time, alone::Alone, merge::Many, stream::Train, time::NEVER};
 
-use super::Host;
+use super::{Host, mix_frame};
 use crate::flight::Streams;
 
 /// What arrives at a host.
@@ -83,9 +83,7 @@ impl Host {
             if !alike || first.ps() >= limit {
                 break;
             }
-            // As of any frame, see [`Host::on_frame`].
-            fingerprint.mix(first.ps() ^ u64::from(vc) << 48);
-            fingerprint.mix(item.frame.into());
+            mix_frame(&mut fingerprint, first.ps(), vc, item.frame);
             cells += 1;
         }
         self.fingerprint = fingerprint;

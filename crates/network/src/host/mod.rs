@@ -309,6 +309,19 @@ impl HostParts {
     }
 }
 
+/// What is mixed into a host's fingerprint when a frame ends there at `now`, whole or not.
+#[inline(always)]
+fn frame_word(now: Time, vc: u32) -> u64 {
+    now ^ u64::from(vc) << 48
+}
+
+/// Mixes into `fingerprint` that frame `number` of `vc` has arrived whole at `now`.
+#[inline(always)]
+fn mix_frame(fingerprint: &mut Fingerprint, now: Time, vc: u32, number: u32) {
+    fingerprint.mix(frame_word(now, vc));
+    fingerprint.mix(number.into());
+}
+
 impl Host {
     pub(crate) fn new(
         mut parts: HostParts,

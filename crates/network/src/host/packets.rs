@@ -11,7 +11,7 @@ use celltrain_tcp::{Ecn, Outlet, Segment};
 use super::{
     Host, HostParts, IpLayer, Outgoing, Pace, Sends,
     abr::AbrInput,
-    mark_of,
+    frame_word, mark_of, mix_frame,
     timers::{Earliest, Timers},
 };
 use crate::{
@@ -185,7 +185,7 @@ impl Host {
     /// The last cells of a frame have arrived, and what else arrived since the last end mark was not of it: all was carried for nothing.
     #[inline(never)]
     pub(super) fn on_corrupt(&mut self, now: Time, vc: u32, cells: u32) {
-        self.fingerprint.mix(now ^ u64::from(vc) << 48);
+        self.fingerprint.mix(frame_word(now, vc));
         self.parts.incoming[vc as usize].stats.useless_cells += u64::from(cells);
     }
 
@@ -200,10 +200,9 @@ impl Host {
         streams: &mut Streams,
     ) {
         let incoming = &mut self.parts.incoming[cell.vc as usize];
-        self.fingerprint.mix(now ^ u64::from(cell.vc) << 48);
+        mix_frame(&mut self.fingerprint, now, cell.vc, number);
         incoming.stats.frames += 1;
         incoming.stats.useful_cells += u64::from(cell.length);
-        self.fingerprint.mix(u64::from(number));
         let Some(payloads) = incoming.payloads.map(|payloads| payloads as usize) else {
             return incoming.on_bare_frame(now, number, streams);
         };
