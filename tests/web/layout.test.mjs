@@ -7,7 +7,8 @@ import { engineBytes, load } from "./support.mjs";
 
 const { Engine } = await load("run/engine");
 const { SIDES, firstThatFits, fitted, placeLabels, shortened, sidesAway } = await load("stage/layout/labels");
-const { usedLinks } = await load("run/network");
+const { inputsOf, usedLinks } = await load("run/network");
+const { View } = await load("run/view");
 const { mainPort } = await load("run/steps");
 const { isHigh, layOut } = await load("stage/layout/layout");
 const module = new WebAssembly.Module(engineBytes());
@@ -16,7 +17,9 @@ const describe = (name, toml, set = []) => new Engine(module).load({ name, toml,
 const library = (await scenarios()).map(({ id, toml }) => [id, describe(id, toml)]);
 
 /** A network of hosts that send to each other, without a scenario of the library. */
-const network = (topology) => describe("network", `schema = 1
+const network = (topology, set = []) => describe("network", textOf(topology), set);
+
+const textOf = (topology) => `schema = 1
 name = "network"
 duration = "20 ms"
 warm-up = "5 ms"
@@ -25,7 +28,20 @@ switch = { buffer = "100 packets" }
 tcp = { stack = "linux" }
 traffic = { kind = "greedy" }
 [topology]
-${Object.entries(topology).map(([key, value]) => `${key} = ${JSON.stringify(value)}`).join("\n")}`);
+${Object.entries(topology).map(([key, value]) => `${key} = ${JSON.stringify(value)}`).join("\n")}`;
+
+/** The links on which there is something at some moment of a run. */
+function carryingLinks(topology, set) {
+  const engine = new Engine(module);
+  const { duration } = engine.load({ name: "network", toml: textOf(topology), set });
+  const links = new Set();
+  for (let time = 0; time < duration; time += duration / 200) {
+    engine.advance(time, duration);
+    const { rows } = new View(engine.look());
+    for (let row = 0; row < rows.length; row++) links.add(rows.get(row, 0));
+  }
+  return links;
+}
 
 const NETWORKS = [
   { kind: "random", switches: 20, degree: 4, hosts: 2 },
@@ -124,12 +140,23 @@ test("data go from left to right where there is such a direction", () => {
   assert.ok(seen > 20);
 });
 
-test("where packets are sprayed over all ways, all links between switches are used", () => {
-  const description = network({ kind: "fat-tree", k: 4, pattern: "incast" });
-  const trunks = description.links.flatMap(({ from, to }, link) => (description.nodes[from].host || description.nodes[to].host ? [] : [link]));
-  assert.ok(trunks.some((link) => !usedLinks(description).has(link)));
-  const sprayed = usedLinks({ ...description, scenario: { routing: { multipath: "packet" } } });
-  assert.ok(trunks.every((link) => sprayed.has(link)));
+test("where packets are sprayed, the links of all their routes are used, and a port knows each link on which they come", () => {
+  const set = [["routing.multipath", "packet"]];
+  const [one, sprayed] = [[], set].map((set) => network({ kind: "fat-tree", k: 4, pattern: "incast" }, set));
+  const trunks = one.links.flatMap(({ from, to }, link) => (one.nodes[from].host || one.nodes[to].host ? [] : [link]));
+  assert.ok(usedLinks(one).size < usedLinks(sprayed).size);
+  // Data go up at the senders and down at the receiver, on any of the links there; ACKs go back.
+  const carrying = carryingLinks({ kind: "fat-tree", k: 4, pattern: "incast" }, set);
+  assert.ok(trunks.filter((link) => carrying.has(link)).length > 40);
+  for (const link of carrying) assert.ok(usedLinks(sprayed).has(link), sprayed.links[link].name);
+  const { links, nodes, flows } = sprayed;
+  const last = flows[0].route.at(-1);
+  assert.equal(nodes[links[last].to].name, nodes[flows[0].to].name);
+  const far = flows.findIndex(({ route, to }) => route.length === 6 && route.at(-1) === last && to === flows[0].to);
+  const names = [...inputsOf(sprayed, last).get(2 * far)].map((link) => nodes[links[link].from].name);
+  assert.equal(names.length, 2);
+  assert.ok(names.every((name) => name.startsWith("aggregation")));
+  assert.equal(inputsOf(one, one.flows[far].route.at(-1)).get(2 * far).size, 1);
 });
 
 test("a fat tree stands level by level, and each switch above what hangs on it", () => {

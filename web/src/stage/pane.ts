@@ -1,6 +1,7 @@
 /** One run on the stage: the network, one of its ports close up, and the sparks between them. */
 
-import { type Drag, CloseUp } from "./closeup.ts";
+import { CloseUp } from "./closeup/closeup.ts";
+import type { Drag } from "./closeup/frame.ts";
 import { h } from "../dom.ts";
 import { factsOfLink, factsOfNode } from "./facts.ts";
 import { Overview } from "./overview.ts";
