@@ -11,6 +11,7 @@ const { inputsOf, usedLinks } = await load("run/network");
 const { View } = await load("run/view");
 const { mainPort } = await load("run/steps");
 const { isHigh, layOut } = await load("stage/layout/layout");
+const { awayFrom, idleIn, lanesOf } = await load("stage/layout/lanes");
 const module = new WebAssembly.Module(engineBytes());
 
 const describe = (name, toml, set = []) => new Engine(module).load({ name, toml, set });
@@ -50,6 +51,9 @@ const NETWORKS = [
   { kind: "torus", rows: 12, columns: 1, hosts: 2 },
   { kind: "torus", rows: 6, columns: 1, hosts: 1 },
   { kind: "torus", rows: 4, columns: 5, hosts: 1 },
+  { kind: "torus", rows: 3, columns: 3, hosts: 2 },
+  { kind: "torus", rows: 6, columns: 2, hosts: 2 },
+  { kind: "torus", rows: 8, columns: 8, hosts: 1 },
   { kind: "fat-tree", k: 4 },
   { kind: "fat-tree", k: 8 },
   { kind: "fat-tree", k: 4, pattern: "incast" },
@@ -81,22 +85,22 @@ test("nodes stand in the picture, and none on another", () => {
   }
 });
 
+/** How far a place is from the straight part of a link. */
+const awayFromSegment = (segment, place) => awayFrom({ segments: [{ ...segment, start: 0 }], length: segment.length }, 1, place);
+
 test("no switch stands on a link of others, so that each link can be followed to its ends", () => {
-  for (const { title, description, places, half } of PICTURES.filter(({ title }) => /random|torus/.test(title))) {
-    const { nodes, links } = description;
-    const trunks = links.filter(({ from, to }) => !nodes[from].host && !nodes[to].host && from < to);
-    const on = trunks.flatMap(({ from, to, name }) => {
-      const [a, b] = [places[from], places[to]];
-      const length = Math.hypot(b.x - a.x, b.y - a.y);
-      return nodes.flatMap(({ host, name: other }, node) => {
-        if (host || node === from || node === to) return [];
-        const along = ((places[node].x - a.x) * (b.x - a.x) + (places[node].y - a.y) * (b.y - a.y)) / length;
-        const aside = Math.abs((places[node].y - a.y) * (b.x - a.x) - (places[node].x - a.x) * (b.y - a.y)) / length;
-        return along <= 0 || along >= length || aside > 0.85 * half ? [] : [`${other} on ${name}`];
-      });
-    });
+  for (const { title, description, size, ...layout } of PICTURES.filter(({ title }) => /random|torus/.test(title))) {
+    const { nodes } = description;
+    const { places, half } = layout;
+    // As if none carried anything: each cable once, in the middle.
+    const segments = idleIn(description, layout, []);
+    const on = segments.flatMap((segment) => nodes.flatMap(({ host, name }, node) => {
+      const ends = [segment.from, segment.to].some(({ x, y }) => Math.hypot(places[node].x - x, places[node].y - y) < 1.1 * half);
+      return host || ends || awayFromSegment(segment, places[node]) > 0.85 * half ? [] : [name];
+    }));
     // A hundred links in a flat picture leave no way around everything.
-    assert.ok(on.length <= (trunks.length < 100 ? 0 : 0.2 * trunks.length), `${title}: ${on.join(", ")}`);
+    assert.ok(on.length <= (segments.length < 100 || title.startsWith("torus") ? 0 : 0.2 * segments.length), `${title}: ${on.join(", ")}`);
+    for (const { from, to } of segments) for (const { x, y } of [from, to]) assert.ok(x >= 0 && x <= size[0] && y >= 0 && y <= size[1], `${title}: a link is cut`);
   }
 });
 
@@ -112,6 +116,28 @@ test("a ring is a ring: its links do not cross", () => {
         assert.ok(!cross(places[one.from], places[one.to], places[other.from], places[other.to]), `${title}: ${one.name} crosses ${other.name}`);
       }
     });
+  }
+});
+
+test("a torus is a grid, and what goes around it leaves the picture at one edge and comes back at the other", () => {
+  const tori = PICTURES.filter(({ description: { scenario } }) => scenario.topology.kind === "torus" && scenario.topology.columns > 1);
+  assert.ok(tori.length >= 6);
+  for (const { title, description, ...layout } of tori) {
+    const { nodes, links, scenario } = description;
+    const { rows, columns } = scenario.topology;
+    const { places } = layout;
+    const switches = nodes.flatMap(({ host }, node) => (host ? [] : [node]));
+    const distinct = (axis) => new Set(switches.map((node) => places[node][axis].toFixed(3))).size;
+    assert.deepEqual([distinct("x"), distinct("y")], [Math.max(rows, columns), Math.min(rows, columns)], title);
+    let around = 0;
+    lanesOf(description, layout).forEach((lane, link) => {
+      const { from, to, name } = links[link];
+      if (!lane || nodes[from].host || nodes[to].host) return;
+      const straight = Math.min(Math.abs(places[from].x - places[to].x), Math.abs(places[from].y - places[to].y)) < 1e-6;
+      assert.ok(straight, `${title}: ${name}`);
+      around += Number(lane.segments.length === 2);
+    });
+    assert.ok(around > 0, title);
   }
 });
 
