@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { scenarios } from "../../web/build.mjs";
-import { engineBytes, load } from "./support.mjs";
+import { PICTURES, module, network, textOf } from "./networks.mjs";
+import { load } from "./support.mjs";
 
 const { Engine } = await load("run/engine");
 const { SIDES, firstThatFits, fitted, placeLabels, shortened, sidesAway } = await load("stage/layout/labels");
@@ -12,24 +12,6 @@ const { View } = await load("run/view");
 const { mainPort } = await load("run/steps");
 const { isHigh, layOut } = await load("stage/layout/layout");
 const { awayFrom, idleIn, lanesOf } = await load("stage/layout/lanes");
-const module = new WebAssembly.Module(engineBytes());
-
-const describe = (name, toml, set = []) => new Engine(module).load({ name, toml, set });
-const library = (await scenarios()).map(({ id, toml }) => [id, describe(id, toml)]);
-
-/** A network of hosts that send to each other, without a scenario of the library. */
-const network = (topology, set = []) => describe("network", textOf(topology), set);
-
-const textOf = (topology) => `schema = 1
-name = "network"
-duration = "20 ms"
-warm-up = "5 ms"
-link = { framing = "packets", rate = "1 Gbit/s", delay = "2 us" }
-switch = { buffer = "100 packets" }
-tcp = { stack = "linux" }
-traffic = { kind = "greedy" }
-[topology]
-${Object.entries(topology).map(([key, value]) => `${key} = ${JSON.stringify(value)}`).join("\n")}`;
 
 /** The links on which there is something at some moment of a run. */
 function carryingLinks(topology, set) {
@@ -44,33 +26,6 @@ function carryingLinks(topology, set) {
   return links;
 }
 
-const NETWORKS = [
-  { kind: "random", switches: 20, degree: 4, hosts: 2 },
-  { kind: "random", switches: 10, degree: 3, hosts: 1 },
-  { kind: "random", switches: 40, degree: 5, hosts: 5 },
-  { kind: "torus", rows: 12, columns: 1, hosts: 2 },
-  { kind: "torus", rows: 6, columns: 1, hosts: 1 },
-  { kind: "torus", rows: 4, columns: 5, hosts: 1 },
-  { kind: "torus", rows: 3, columns: 3, hosts: 2 },
-  { kind: "torus", rows: 6, columns: 2, hosts: 2 },
-  { kind: "torus", rows: 8, columns: 8, hosts: 1 },
-  { kind: "fat-tree", k: 4 },
-  { kind: "fat-tree", k: 8 },
-  { kind: "fat-tree", k: 4, pattern: "incast" },
-  { kind: "leaf-spine", leaves: 4, spines: 4, hosts: 4 },
-  { kind: "leaf-spine", leaves: 10, spines: 4, hosts: 20 },
-  { kind: "parking-lot", switches: 6, sources: 5 },
-  { kind: "n-source", sources: 200 },
-  { kind: "chain", trunks: 5, long: 2, cross: 2 },
-].map((topology) => [Object.values(topology).join(" "), network(topology)]);
-
-/** The sizes of the picture on a laptop and on a phone, as the style sheet gives them. */
-const sizesOf = (description) => (isHigh(description) ? [[870, 230], [362, 230]] : [[870, 160], [362, 122]]);
-
-const PICTURES = [...library, ...NETWORKS].flatMap(([name, description]) => {
-  return sizesOf(description).map((size) => ({ title: `${name} at ${size[0]}`, description, size, ...layOut(description, size) }));
-});
-
 test("nodes stand in the picture, and none on another", () => {
   for (const { title, description, size, places, sizes } of PICTURES) {
     places.forEach((a, one) => {
@@ -82,6 +37,15 @@ test("nodes stand in the picture, and none on another", () => {
         assert.ok(apart >= sizes[one] + sizes[other], `${title}: ${description.nodes[one].name} and ${description.nodes[other].name}, ${apart}`);
       }
     });
+  }
+});
+
+test("hosts do not touch, however many there are", () => {
+  for (const { title, description, places, sizes } of PICTURES.filter(({ title }) => /random|torus/.test(title))) {
+    const hosts = description.nodes.flatMap(({ host }, node) => (host ? [node] : []));
+    const gaps = hosts.flatMap((a, one) => hosts.slice(one + 1).map((b) => Math.hypot(places[a].x - places[b].x, places[a].y - places[b].y) - sizes[a] - sizes[b]));
+    // A pixel of a phone's screen.
+    assert.ok(Math.min(...gaps) > 0.5, `${title}: ${Math.min(...gaps)}`);
   }
 });
 

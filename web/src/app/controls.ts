@@ -79,7 +79,7 @@ export class Controls {
 
   private onKey(event: KeyboardEvent): void {
     const { playback, stage } = this.app;
-    if (event.key === "Escape" && (stage.closeTips() || hush())) return;
+    if (event.key === "Escape" && (stage.closeTips() || hush() || stage.leaveNetwork())) return;
     const target = event.target as HTMLElement;
     if (target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
     const keys: Record<string, () => unknown> = {

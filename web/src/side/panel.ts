@@ -249,7 +249,7 @@ export class Panel {
 }
 
 function help(): HTMLElement {
-  const keys: [string, string][] = [["space", "run or pause"], [".", "one cell"], ["F", "one frame"], ["D", "next loss"], ["[ ]", "slower, faster"], ["Home", "start"]];
+  const keys: [string, string][] = [["space", "run or pause"], [".", "one cell"], ["F", "one frame"], ["D", "next loss"], ["[ ]", "slower, faster"], ["Home", "start"], ["arrows", "in the network: the nearest node or link"], ["Enter", "chooses it"], ["Esc", "leaves"]];
   const items = keys.flatMap(([key, text]) => [h("kbd", {}, key), ` ${text}  `]);
   return h("section", {},
     h("p", { class: "note legend" }, h("b", {}, "Legend. "), "A cell with a dot ends its frame. Hollow cells belong to a frame that has lost a cell: they are carried for nothing. Grey cells manage rates. On the strip, strokes above the queue are losses, and above the windows timeouts; a dot is a short flow that has ended."),

@@ -14,6 +14,12 @@ type Seen = Pick<Run, "description" | "view">;
 /** The most flows of a host that are told of one by one. */
 const MOST_FLOWS = 3;
 
+/** All of it in one sentence, with what kind of thing it is. */
+export function sentenceOf(run: Seen, { kind, index }: { kind: "node" | "link"; index: number }): string {
+  const [what, facts] = kind === "link" ? ["Link", factsOfLink(run, index)] : [run.description.nodes[index].host ? "Host" : "Switch", factsOfNode(run, index)];
+  return `${what} ${facts.join(", ").replace(" > ", " to ")}`;
+}
+
 export function factsOfLink(run: Seen, link: number): Facts {
   const { name, rate: speed, delay, policy } = run.description.links[link];
   const facts: Facts = [name, `${rate(speed)}, ${span(delay)}`];

@@ -5,13 +5,18 @@ import { type Point, distance } from "./layout/geometry.ts";
 import { type Label, SIDES, placeLabels, sidesAway } from "./layout/labels.ts";
 import { type Lane, type Segment, awayFrom, idleIn, lanesOf } from "./layout/lanes.ts";
 import { SWITCH, isHigh, layOut } from "./layout/layout.ts";
+import { type Stop, stopsOf } from "./layout/walk.ts";
 import { Densities, type Scene, Sparks, flowOf, styleOfRow } from "./scene.ts";
 import { colourOf } from "../theme.ts";
 import { type Description, Place } from "../run/types.ts";
 import { Port, Row } from "../run/view.ts";
+import type { Box } from "./walker.ts";
 
 /** What stands between the middle of a host and the edge of the picture beside its name. */
 const BESIDE = 14;
+
+/** What the keyboard has is at least so large, and has so much space around it. */
+const [LEAST_SPOT, AROUND] = [6, 3];
 
 /** How a port's small glass stands before its switch, where that has its usual size. */
 const GLASS = { away: 11, width: 9, height: 26 };
@@ -81,6 +86,22 @@ export class Overview {
       if (away < least) [least, nearest] = [away, link];
     });
     return nearest;
+  }
+
+  /** What can be reached with the keyboard. */
+  stops(scene: Scene): Stop[] {
+    this.arrange(scene);
+    return stopsOf(scene.run.description, this.places, this.lanes);
+  }
+
+  /** Where a stop is on the canvas, with a little space around it. */
+  boxOf({ kind, index }: Stop): Box {
+    const lane = kind === "link" ? this.lanes[index] : undefined;
+    const around = 2 * this.sizes[index];
+    const { from, to, length, angle } = lane?.segments[0] ?? { from: this.places[index], to: this.places[index], length: around, angle: 0 };
+    const { zoom } = this.surface;
+    const [width, height] = [length, lane?.thickness ?? around].map((side) => (Math.max(side, LEAST_SPOT) + 2 * AROUND) * zoom);
+    return { x: ((from.x + to.x) / 2) * zoom, y: ((from.y + to.y) / 2) * zoom, width, height, angle };
   }
 
   draw(scene: Scene, sparks: Sparks, densities: Densities, now: number): void {

@@ -26,7 +26,7 @@ const [MOST_HALF, LEAST_HALF] = [11, 3];
 /** The least distance of two hosts. */
 const LEAST_PITCH = 3.6;
 /** Rounds in which hosts are moved apart, at most. */
-const ROUNDS = 20;
+const ROUNDS = 40;
 
 export function clustersOf({ nodes, links }: Description): Cluster[] {
   const switches = nodes.map((_, node) => node).filter((node) => !nodes[node].host);
