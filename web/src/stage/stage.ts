@@ -9,7 +9,7 @@ import { moment } from "../text/format.ts";
 import { prefersReducedMotion } from "../theme.ts";
 import { Pane } from "./pane.ts";
 import { type Scene, heldUnit } from "./scene.ts";
-import { Strip } from "./strip.ts";
+import { Strip } from "./strip/strip.ts";
 
 /** Milliseconds between two times that the numbers beside the stage are written anew. */
 const WRITTEN = 150;
