@@ -139,4 +139,46 @@ inBrowser("the address", ({ open, until, now, fingerprint, drop }) => {
     assert.equal(await damaged.textContent("#story h2"), "One lost cell wastes a train");
     for (const one of [page, other, damaged]) await one.context().close();
   });
+
+  test("back and forward go from one thing that was opened to the other, with what was changed in it", async () => {
+    const page = await open("#scenario=two-sources");
+    await until(page, "location.hash === '#scenario=two-sources'");
+    const length = await page.evaluate("history.length");
+    const shown = (name, more = "true") => until(page, `(lab.guide.story ? lab.guide.story.id + ' ' + lab.guide.step : lab.scenario.id || lab.scenario.title) === '${name}' && (${more})`);
+    const go = async (way, name, more) => {
+      await page.evaluate(`history.${way}()`);
+      await shown(name, more);
+      // Its own address stands there once it is shown.
+      await page.waitForTimeout(400);
+    };
+    // A change is no page of its own.
+    await page.selectOption("#policy", "epd");
+    await until(page, "location.hash.startsWith('#run=')");
+    await page.selectOption("#scenarios", "lost-cell");
+    await until(page, "location.hash === '#scenario=lost-cell'");
+    await drop(page, "mine.toml", resolved("two-sources").replace("sources = 2", "sources = 3"));
+    await shown("mine.toml", "location.hash.startsWith('#run=')");
+    await page.selectOption("#stories", "bufferbloat");
+    await until(page, "location.hash === '#story=bufferbloat'");
+    await page.click("#story button:has-text('Next')");
+    await until(page, "location.hash === '#story=bufferbloat&step=2'");
+    assert.equal(await page.evaluate("history.length"), length + 4);
+    await go("back", "bufferbloat 1");
+    await go("back", "mine.toml", "lab.run.description.flows.length === 3");
+    await go("back", "lost-cell", "lab.set.length === 0");
+    await go("back", "two-sources", "JSON.stringify(lab.set) === '[[\"switch.discard.policy\",\"epd\"]]'");
+    await go("forward", "lost-cell");
+    await go("forward", "mine.toml");
+    await go("forward", "bufferbloat 1");
+    await go("forward", "bufferbloat 2");
+    assert.equal(await page.evaluate("history.length"), length + 4);
+    // Quicker than anything is shown.
+    await page.evaluate("history.back(), setTimeout(() => history.back(), 20), setTimeout(() => history.back(), 40), void 0");
+    await shown("lost-cell", "location.hash === '#scenario=lost-cell'");
+    await page.waitForTimeout(500);
+    await shown("lost-cell", "location.hash === '#scenario=lost-cell'");
+    await go("forward", "mine.toml");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
 });

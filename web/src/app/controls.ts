@@ -70,7 +70,7 @@ export class Controls {
       void app.address.open("");
     });
     // The address may have followed what is shown since then.
-    addEventListener("hashchange", ({ newURL }) => void app.address.open(new URL(newURL).hash));
+    addEventListener("hashchange", ({ newURL }) => void app.address.visit(new URL(newURL).hash));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => app.retheme());
     addEventListener("keydown", (event) => this.onKey(event));
     this.listenForFiles();
