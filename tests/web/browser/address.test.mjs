@@ -111,6 +111,22 @@ inBrowser("the address", ({ open, until, now, fingerprint, drop }) => {
     await page.context().close();
   });
 
+  test("a state that does not fit together is met with a sentence, or with what there is", async () => {
+    const { encode } = await load("text/share");
+    const state = { scenario: "lost-cell", set: [], at: 0 };
+    const told = await open(`#run=${await encode({ ...state, story: "bufferbloat", step: 2 })}`);
+    assert.match(await told.textContent("#toast"), /^This link is damaged: the story "bufferbloat" is told with another scenario\.$/);
+    assert.equal(await told.evaluate("lab.guide.story.id"), "lost-cell");
+    // The port of a host, which the menu of ports does not have.
+    const port = await told.evaluate("lab.run.description.links.findIndex(({ name }) => name === 'src1 > switch1')");
+    const page = await open(`#run=${await encode({ ...state, port })}`);
+    assert.equal(await page.inputValue("#port"), String(await page.evaluate("lab.port")));
+    for (const one of [told, page]) {
+      assert.deepEqual(one.errors, []);
+      await one.context().close();
+    }
+  });
+
   test("numbers in an address that no slider gives are those of its ends", async () => {
     const page = await open("#scenario=lost-cell");
     const { encode } = await load("text/share");

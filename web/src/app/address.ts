@@ -2,6 +2,7 @@
  * browser's history; what is changed in it is not. */
 
 import { library, named, tours } from "../library.ts";
+import { portsOf } from "../run/network.ts";
 import { unknown } from "../text/names.ts";
 import { decode, encode } from "../text/share.ts";
 import type { App } from "./app.ts";
@@ -49,10 +50,11 @@ export class Address {
     if (!isLast()) return;
     const story = shared.story === undefined ? undefined : named("story", shared.story, tours);
     const scenario = shared.toml === undefined ? named("scenario", shared.scenario, library) : { id: "", title: shared.scenario, toml: shared.toml };
+    if (story && story.scenario !== scenario.id) throw new Error(`This link is damaged: the story "${story.id}" is told with another scenario.`);
     app.guide.leave();
     if (!(await app.load(scenario, shared.set, shared.at, shared.pinned))) return;
     const { port, speed } = shared;
-    if (port !== undefined && port in app.run.description.links) app.port = port;
+    if (port !== undefined && portsOf(app.run.description).includes(port)) app.port = port;
     if (speed) app.playback.setSpeed(speed);
     else app.playback.setSpeedFor();
     if (story) app.guide.resume(story, shared.step ?? 1);

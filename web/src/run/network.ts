@@ -25,3 +25,9 @@ export function inputsOf({ flows }: Description, port: number): Map<number, Set<
   });
   return inputs;
 }
+
+/** The ports that can be shown close up, by their links: those of switches that carry something. */
+export function portsOf(description: Description): number[] {
+  const { links, nodes } = description;
+  return [...usedLinks(description)].filter((link) => !nodes[links[link].from].host).sort((a, b) => a - b);
+}

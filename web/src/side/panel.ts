@@ -4,7 +4,7 @@ import type { App } from "../app/app.ts";
 import { COPY, commandOf } from "../text/command.ts";
 import { h } from "../dom.ts";
 import { bytes, change, count, metric, metrics, span } from "../text/format.ts";
-import { usedLinks } from "../run/network.ts";
+import { portsOf } from "../run/network.ts";
 import type { Run } from "../run/run.ts";
 import { RuleEditor } from "./rule.ts";
 import { colourOf } from "../theme.ts";
@@ -121,13 +121,10 @@ export class Panel {
 
   private port(): HTMLElement {
     const { app } = this;
-    const { links, nodes, policies } = app.run.description;
-    const used = usedLinks(app.run.description);
+    const { links, policies } = app.run.description;
     const link = links[app.port];
     const ports = h("select", { id: "port", change: (event) => app.choosePort(Number(event.target.value)) });
-    links.forEach((one, index) => {
-      if (used.has(index) && !nodes[one.from].host) ports.append(new Option(one.name, String(index), false, index === app.port));
-    });
+    for (const index of portsOf(app.run.description)) ports.append(new Option(links[index].name, String(index), false, index === app.port));
     const policy = h("select", { id: "policy", ...this.marked("policy"), change: (event) => void this.change("policy", "switch.discard.policy", event.target.value) });
     policies.forEach((name) => policy.append(new Option(name, name, false, name === link.policy)));
     const buffer = this.field("buffer", link.capacity === null ? "unlimited" : `${link.capacity} ${link.unit}`, {
