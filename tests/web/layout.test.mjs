@@ -6,6 +6,7 @@ import { PICTURES, module, network, textOf } from "./networks.mjs";
 import { load } from "./support.mjs";
 
 const { Engine } = await load("run/engine");
+const { placeCaptions } = await load("stage/layout/captions");
 const { SIDES, firstThatFits, fitted, placeLabels, shortened, sidesAway } = await load("stage/layout/labels");
 const { inputsOf, usedLinks } = await load("run/network");
 const { View } = await load("run/view");
@@ -168,14 +169,15 @@ function labelled({ description: { nodes, links }, size, places, sizes }) {
     const at = node.host ? links.find(({ from }) => from === index)?.to : undefined;
     return { ...node, ...places[index], radius: sizes[index], sides: at === undefined ? SIDES : sidesAway(places[at], places[index]) };
   });
-  return { marks, labels: placeLabels(marks, size, widthOf) };
+  const labels = placeLabels(marks, size, widthOf);
+  return { marks, labels, captions: placeCaptions(marks, labels, size, widthOf) };
 }
 
 test("names of nodes lie neither on each other nor on nodes", () => {
   const crowd = Array.from({ length: 12 }, (_, place) => ({ name: `a-source-with-a-very-long-name-${place}`, x: 46 + place * 22, y: 100, radius: 7, host: true, sides: ["below", "above"] }));
-  const pictures = [{ title: "long names", size: [390, 122], marks: crowd, labels: placeLabels(crowd, [390, 122], widthOf) }, ...PICTURES.map((picture) => ({ ...picture, ...labelled(picture) }))];
-  for (const { title, size, marks, labels } of pictures) {
-    const boxes = labels.flatMap((label) => {
+  const pictures = [{ title: "long names", size: [390, 122], marks: crowd, labels: placeLabels(crowd, [390, 122], widthOf), captions: [] }, ...PICTURES.map((picture) => ({ ...picture, ...labelled(picture) }))];
+  for (const { title, size, marks, labels, captions } of pictures) {
+    const boxes = [...labels, ...captions].flatMap((label) => {
       if (!label) return [];
       const left = label.x - { left: 0, right: 1, center: 0.5 }[label.align] * widthOf(label.text);
       return [{ left, right: left + widthOf(label.text), top: label.y - 6, bottom: label.y + 6 }];
@@ -203,6 +205,14 @@ test("where there is space for names they are there", () => {
   }
   assert.ok(share(picture("random 20 4 2 at 870"), true) > 0.6);
   assert.ok(share(picture("fat-tree 4 at 362"), true) > 0.4);
+});
+
+test("a row in which few nodes have space for their names has a caption", () => {
+  const captions = (title) => labelled(PICTURES.find((one) => one.title === title)).captions.map(({ text }) => text);
+  assert.deepEqual(captions("fat-tree 8 at 362"), ["h…1–128", "e…1–32", "a…1–32"]);
+  assert.deepEqual(captions("fat-tree 8 at 870"), ["host1–128"]);
+  // Where nearly all names have space, or nodes stand in no order, there is none.
+  for (const title of ["fat-tree 4 at 362", "torus 4 5 1 at 362", "random 40 5 5 at 362", "parking-lot 6 5 at 870", "lost-cell at 362"]) assert.deepEqual(captions(title), [], title);
 });
 
 test("a name that is shortened keeps its number", () => {

@@ -1,6 +1,7 @@
 /** The network as a whole: hosts, switches, and what travels between them. */
 
 import { Surface, SMALL, drawCells, roundedRect } from "./canvas.ts";
+import { placeCaptions } from "./layout/captions.ts";
 import { type Point, distance } from "./layout/geometry.ts";
 import { type Label, SIDES, placeLabels, sidesAway } from "./layout/labels.ts";
 import { type Lane, type Segment, awayFrom, idleIn, lanesOf } from "./layout/lanes.ts";
@@ -313,7 +314,8 @@ export class Overview {
     const named = description.nodes.map(({ name, host }, index) => ({
       ...this.places[index], name, host, radius: this.sizes[index], sides: host ? sidesAway(this.places[hangsOn.get(index) ?? index], this.places[index]) : SIDES,
     }));
-    this.labels = placeLabels(named, [width, height], measure);
+    const labels = placeLabels(named, [width, height], measure);
+    this.labels = [...labels, ...placeCaptions(named, labels, [width, height], measure)];
     this.lanes = lanesOf(description, layout);
     this.idle = idleIn(description, layout, this.lanes);
   }
