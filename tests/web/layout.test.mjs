@@ -209,8 +209,10 @@ test("where there is space for names they are there", () => {
 
 test("a row in which few nodes have space for their names has a caption", () => {
   const captions = (title) => labelled(PICTURES.find((one) => one.title === title)).captions.map(({ text }) => text);
-  assert.deepEqual(captions("fat-tree 8 at 362"), ["h…1–128", "e…1–32", "a…1–32"]);
-  assert.deepEqual(captions("fat-tree 8 at 870"), ["host1–128"]);
+  assert.deepEqual(captions("fat-tree 8 at 362"), ["h…1–128"]);
+  assert.deepEqual(captions("fat-tree 8 at 870"), ["h…1–128"]);
+  const row = Array.from({ length: 40 }, (_, place) => ({ name: `edge${place + 1}`, host: false, radius: 3, x: 80 + 7 * place, y: 50, sides: SIDES }));
+  assert.deepEqual(placeCaptions(row, row.map(() => undefined), [390, 122], widthOf).map(({ text }) => text), ["edge1–40"]);
   // Where nearly all names have space, or nodes stand in no order, there is none.
   for (const title of ["fat-tree 4 at 362", "torus 4 5 1 at 362", "random 40 5 5 at 362", "parking-lot 6 5 at 870", "lost-cell at 362"]) assert.deepEqual(captions(title), [], title);
 });

@@ -57,7 +57,9 @@ export class Pane {
     const port = h("canvas", { class: "closeup", role: "img", "aria-label": "One port close up: its buffer, and cells that come and go" });
     this.heading = h("h2");
     this.caption = h("p", { class: "caption" });
-    this.root = h("div", { class: "view" }, this.heading, h("div", { class: "network" }, network, this.walker.root, this.tip.root), h("div", { class: "port" }, port, this.refusal.root), this.caption);
+    this.root = h("div", { class: "view" }, this.heading,
+      h("div", { class: "network" }, network, this.walker.root, this.tip.root),
+      h("div", { class: "port" }, port, this.refusal.root), this.caption);
     this.overview = new Overview(network, events.redraw);
     this.overview.fit(run.description);
     this.closeup = new CloseUp(port, events.redraw);

@@ -1,13 +1,13 @@
 /** What rows of nodes are called where not each of them has space for its name: `edge1–32` beside the row. */
 
-import { type Label, type Named, boxOf, isFree } from "./labels.ts";
+import { type Label, type Named, boxOf, boxOfMark, isFree } from "./labels.ts";
 
 /** A row is no higher than this, as hosts may stand in several lines. */
 const HIGH = 40;
 /** The lengths that the stem of the names is shortened to. */
 const LENGTHS = [Number.POSITIVE_INFINITY, 8, 5, 3, 2, 1];
-/** Where more than this share of the names stand in the picture, nobody has to guess the others. */
-const ENOUGH = 0.6;
+/** Where nearly every other name stands in the picture, nobody has to guess those between. */
+const ENOUGH = 0.4;
 /** From a row to its caption. */
 const AWAY = 6;
 
@@ -19,14 +19,15 @@ interface Row {
 
 /** The captions of rows in which many nodes have no label. */
 export function placeCaptions(nodes: Named[], labels: (Label | undefined)[], size: [number, number], measure: (text: string) => number): Label[] {
-  const taken = [...nodes.map(({ x, y, radius }) => ({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius })), ...labels.flatMap((label) => (label ? [boxOf(label, measure(label.text))] : []))];
+  const taken = [...nodes.map(boxOfMark), ...labels.filter((label) => label !== undefined).map((label) => boxOf(label, measure(label.text)))];
   return rowsOf(nodes).flatMap((row) => {
     if (row.nodes.filter((node) => labels[node]).length > ENOUGH * row.nodes.length) return [];
     const members = row.nodes.map((node) => nodes[node]);
     const x = Math.min(...members.map(({ x, radius }) => x - radius)) - AWAY;
     const y = (Math.min(...members.map(({ y }) => y)) + Math.max(...members.map(({ y }) => y))) / 2;
     for (const length of LENGTHS) {
-      const label: Label = { text: `${row.stem.length > length ? `${row.stem.slice(0, length)}…` : row.stem}${row.numbers[0]}–${row.numbers.at(-1)}`, x, y, align: "right" };
+      const stem = row.stem.length > length ? `${row.stem.slice(0, length)}…` : row.stem;
+      const label: Label = { text: `${stem}${row.numbers[0]}–${row.numbers.at(-1)}`, x, y, align: "right" };
       const box = boxOf(label, measure(label.text));
       if (!isFree(box, taken, size)) continue;
       taken.push(box);

@@ -58,7 +58,7 @@ export function firstThatFits(texts: string[], width: number, measure: (text: st
 
 /** Labels in a picture of this size, by node. Switches come first: there are fewer of them, and they tell where one is. */
 export function placeLabels(nodes: Named[], size: [number, number], measure: (text: string) => number): (Label | undefined)[] {
-  const taken: Box[] = nodes.map(({ x, y, radius }) => ({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius }));
+  const taken = nodes.map(boxOfMark);
   const labels: (Label | undefined)[] = nodes.map(() => undefined);
   const hosts = nodes.filter(({ host }) => host).length;
   const order = nodes.map((_, index) => index).sort((a, b) => Number(nodes[a].host) - Number(nodes[b].host) || a - b);
@@ -102,6 +102,10 @@ export function sidesAway(from: Point, place: Point): Side[] {
   const across: Side[] = x < 0 ? ["left", "right"] : ["right", "left"];
   const along: Side[] = y < 0 ? ["above", "below"] : ["below", "above"];
   return Math.abs(x) > Math.abs(y) ? [across[0], ...along] : [along[0], ...across];
+}
+
+export function boxOfMark({ x, y, radius }: Named): Box {
+  return { left: x - radius, right: x + radius, top: y - radius, bottom: y + radius };
 }
 
 export function boxOf({ x, y, align }: Label, wide: number): Box {
