@@ -149,6 +149,21 @@ test("samples have the transfer delays of bare cells that arrived since the samp
   assert.ok(seen.every((delay) => delay === 3 * (42.4e6 + 1e9)), String(seen[0]));
 });
 
+test("cells on a link between switches know the port that they come to next", () => {
+  const engine = new Engine(module);
+  const { links, flows, nodes } = engine.load(request("two-sources"));
+  engine.advance(48.7e9, 1e9);
+  const seen = rows(new View(engine.look()).rows);
+  assert.ok(seen.length > 10);
+  for (const [link, , vc, ...rest] of seen) {
+    const { route, back } = flows[vc >> 1];
+    const way = vc & 1 ? back : route;
+    const next = way[way.indexOf(link) + 1] ?? -1;
+    assert.equal(rest.at(-1), next, links[link].name);
+    assert.equal(next < 0, nodes[links[link].to].host);
+  }
+});
+
 test("without a scenario there is a sentence, not a crash", () => {
   assert.throws(() => new Engine(module).look(), /no scenario is loaded/);
 });

@@ -93,6 +93,9 @@ export function drawCellsOnLanes(picture: Picture): void {
       const start = frame.right + GAP;
       drawCells(context, [start + gone * scale, out, width, outHeight], count, step, [start, endOut(picture)], style);
     } else if (inputs.get(rows.get(index, Row.vc))?.has(link)) {
+      // What is sprayed may leave the switch through another port.
+      const next = rows.get(index, Row.next);
+      if (next >= 0 && next !== scene.port) continue;
       const [y, height] = laneIn(picture, lanes.indexOf(link));
       const end = frame.left - GAP;
       // In the port before, cells line up behind its link.
