@@ -6,6 +6,7 @@ import { engineBytes, goldenFingerprints, load, nativeFingerprint, resolved } fr
 
 const { Engine, Refusal } = await load("run/engine");
 const { View } = await load("run/view");
+const { afterFrame } = await load("run/steps");
 const module = new WebAssembly.Module(engineBytes());
 const request = (name, set = []) => ({ name: `${name}.toml`, toml: resolved(name), set });
 
@@ -162,6 +163,23 @@ test("cells on a link between switches know the port that they come to next", ()
     assert.equal(rest.at(-1), next, links[link].name);
     assert.equal(next < 0, nodes[links[link].to].host);
   }
+});
+
+test("the next frame at a port is one that leaves it or comes to it, not any that comes to its switch", () => {
+  const engine = new Engine(module);
+  const description = engine.load(request("two-sources"));
+  const port = description.links.findIndex(({ name }) => name === "switch2 > switch1");
+  let seen = 0;
+  for (let time = 40e9; time < 400e9; time += 7.3e9) {
+    engine.advance(time, 1e9);
+    const view = new View(engine.look());
+    const there = rows(view.rows).filter(([link, place, vc]) => (place === 0 && link === port) || (place === 2 && description.links[link].to === description.links[port].from && vc & 1));
+    const ends = there.filter(([, , , , position, length, count]) => position + count === length).map(([, , , , , , count, after, step]) => time + after + step * (count - 1) + 1);
+    if (ends.length === 0) continue;
+    seen++;
+    assert.equal(afterFrame({ view, description, now: view.now }, port), Math.min(...ends));
+  }
+  assert.ok(seen > 10);
 });
 
 test("without a scenario there is a sentence, not a crash", () => {

@@ -1,6 +1,7 @@
 /** What of a network is used. */
 
 import type { Description, FlowInfo } from "./types.ts";
+import { Row, type View } from "./view.ts";
 
 /** The routes of a flow's data, and those of what goes back: one each, or as many as packets are sprayed over. */
 export function routesOf({ route, back, sprayed }: FlowInfo): [number[][], number[][]] {
@@ -30,4 +31,10 @@ export function inputsOf({ flows }: Description, port: number): Map<number, Set<
 export function portsOf(description: Description): number[] {
   const { links, nodes } = description;
   return [...usedLinks(description)].filter((link) => !nodes[links[link].from].host).sort((a, b) => a - b);
+}
+
+/** Whether what a row of a view tells of goes to a port, or may go there: where packets are still to be sprayed that is not decided yet. */
+export function goesTo({ description: { links }, view: { rows } }: { description: Description; view: View }, row: number, port: number): boolean {
+  const next = rows.get(row, Row.next);
+  return next === port || (next < 0 && links[rows.get(row, Row.link)].to === links[port].from);
 }

@@ -4,6 +4,7 @@ import { SMALL, drawCells } from "../canvas.ts";
 import { fitted } from "../layout/labels.ts";
 import { Densities, flowOf, slotOf, styleOfRow } from "../scene.ts";
 import { colourOf } from "../../theme.ts";
+import { goesTo } from "../../run/network.ts";
 import { Place } from "../../run/types.ts";
 import { Row } from "../../run/view.ts";
 import { GAP, type Picture, endOut, laneIn, laneOut } from "./frame.ts";
@@ -92,10 +93,7 @@ export function drawCellsOnLanes(picture: Picture): void {
       const count = place === Place.Buffer ? 1 : rows.get(index, Row.count);
       const start = frame.right + GAP;
       drawCells(context, [start + gone * scale, out, width, outHeight], count, step, [start, endOut(picture)], style);
-    } else if (inputs.get(rows.get(index, Row.vc))?.has(link)) {
-      // What is sprayed may leave the switch through another port.
-      const next = rows.get(index, Row.next);
-      if (next >= 0 && next !== scene.port) continue;
+    } else if (inputs.get(rows.get(index, Row.vc))?.has(link) && goesTo(scene.run, index, scene.port)) {
       const [y, height] = laneIn(picture, lanes.indexOf(link));
       const end = frame.left - GAP;
       // In the port before, cells line up behind its link.
@@ -108,8 +106,8 @@ export function drawCellsOnLanes(picture: Picture): void {
 /** Lanes as bands where cells are too fast: the share of each VC. */
 export function drawSharesOnLanes(picture: Picture, densities: Densities): void {
   const { context, scene, frame, inputs, lanes } = picture;
-  const band = (link: number, x: number, y: number, width: number, height: number, mine: (vc: number) => boolean) => {
-    const shares = [...(densities.links.get(link) ?? [])].filter(([vc]) => mine(vc)).sort((a, b) => a[0] - b[0]);
+  const band = (on: Map<number, number> | undefined, x: number, y: number, width: number, height: number, mine: (vc: number) => boolean) => {
+    const shares = [...(on ?? [])].filter(([vc]) => mine(vc)).sort((a, b) => a[0] - b[0]);
     const sum = Math.max(1, shares.reduce((total, [, share]) => total + share, 0));
     for (const [vc, share] of shares) {
       const part = (share / sum) * height;
@@ -122,8 +120,8 @@ export function drawSharesOnLanes(picture: Picture, densities: Densities): void 
   };
   lanes.forEach((link, place) => {
     const [y, height] = laneIn(picture, place);
-    band(link, 0, y, frame.left - GAP, height, (vc) => inputs.get(vc)?.has(link) ?? false);
+    band(densities.towards.get(link), 0, y, frame.left - GAP, height, (vc) => inputs.get(vc)?.has(link) ?? false);
   });
   const [y, height] = laneOut(picture);
-  band(scene.port, frame.right + GAP, y, endOut(picture) - frame.right - GAP, height, () => true);
+  band(densities.links.get(scene.port), frame.right + GAP, y, endOut(picture) - frame.right - GAP, height, () => true);
 }
