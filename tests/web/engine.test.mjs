@@ -6,6 +6,7 @@ import { engineBytes, goldenFingerprints, load, nativeFingerprint, resolved } fr
 
 const { Engine, Refusal } = await load("run/engine");
 const { View } = await load("run/view");
+const { afterFrame } = await load("run/steps");
 const module = new WebAssembly.Module(engineBytes());
 const request = (name, set = []) => ({ name: `${name}.toml`, toml: resolved(name), set });
 
@@ -147,6 +148,38 @@ test("samples have the transfer delays of bare cells that arrived since the samp
   const [seen, none] = [delays.filter((delay) => delay > 0), delays.filter((delay) => delay === 0)];
   assert.ok(seen.length > 200 && none.length > 50);
   assert.ok(seen.every((delay) => delay === 3 * (42.4e6 + 1e9)), String(seen[0]));
+});
+
+test("cells on a link between switches know the port that they come to next", () => {
+  const engine = new Engine(module);
+  const { links, flows, nodes } = engine.load(request("two-sources"));
+  engine.advance(48.7e9, 1e9);
+  const seen = rows(new View(engine.look()).rows);
+  assert.ok(seen.length > 10);
+  for (const [link, , vc, ...rest] of seen) {
+    const { route, back } = flows[vc >> 1];
+    const way = vc & 1 ? back : route;
+    const next = way[way.indexOf(link) + 1] ?? -1;
+    assert.equal(rest.at(-1), next, links[link].name);
+    assert.equal(next < 0, nodes[links[link].to].host);
+  }
+});
+
+test("the next frame at a port is one that leaves it or comes to it, not any that comes to its switch", () => {
+  const engine = new Engine(module);
+  const description = engine.load(request("two-sources"));
+  const port = description.links.findIndex(({ name }) => name === "switch2 > switch1");
+  let seen = 0;
+  for (let time = 40e9; time < 400e9; time += 7.3e9) {
+    engine.advance(time, 1e9);
+    const view = new View(engine.look());
+    const there = rows(view.rows).filter(([link, place, vc]) => (place === 0 && link === port) || (place === 2 && description.links[link].to === description.links[port].from && vc & 1));
+    const ends = there.filter(([, , , , position, length, count]) => position + count === length).map(([, , , , , , count, after, step]) => time + after + step * (count - 1) + 1);
+    if (ends.length === 0) continue;
+    seen++;
+    assert.equal(afterFrame({ view, description, now: view.now }, port), Math.min(...ends));
+  }
+  assert.ok(seen > 10);
 });
 
 test("without a scenario there is a sentence, not a crash", () => {

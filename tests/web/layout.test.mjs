@@ -2,54 +2,30 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { scenarios } from "../../web/build.mjs";
-import { engineBytes, load } from "./support.mjs";
+import { PICTURES, module, network, textOf } from "./networks.mjs";
+import { load } from "./support.mjs";
 
 const { Engine } = await load("run/engine");
+const { placeCaptions } = await load("stage/layout/captions");
 const { SIDES, firstThatFits, fitted, placeLabels, shortened, sidesAway } = await load("stage/layout/labels");
-const { usedLinks } = await load("run/network");
+const { inputsOf, usedLinks } = await load("run/network");
+const { View } = await load("run/view");
 const { mainPort } = await load("run/steps");
 const { isHigh, layOut } = await load("stage/layout/layout");
-const module = new WebAssembly.Module(engineBytes());
+const { awayFrom, idleIn, lanesOf } = await load("stage/layout/lanes");
 
-const describe = (name, toml, set = []) => new Engine(module).load({ name, toml, set });
-const library = (await scenarios()).map(({ id, toml }) => [id, describe(id, toml)]);
-
-/** A network of hosts that send to each other, without a scenario of the library. */
-const network = (topology) => describe("network", `schema = 1
-name = "network"
-duration = "20 ms"
-warm-up = "5 ms"
-link = { framing = "packets", rate = "1 Gbit/s", delay = "2 us" }
-switch = { buffer = "100 packets" }
-tcp = { stack = "linux" }
-traffic = { kind = "greedy" }
-[topology]
-${Object.entries(topology).map(([key, value]) => `${key} = ${JSON.stringify(value)}`).join("\n")}`);
-
-const NETWORKS = [
-  { kind: "random", switches: 20, degree: 4, hosts: 2 },
-  { kind: "random", switches: 10, degree: 3, hosts: 1 },
-  { kind: "random", switches: 40, degree: 5, hosts: 5 },
-  { kind: "torus", rows: 12, columns: 1, hosts: 2 },
-  { kind: "torus", rows: 6, columns: 1, hosts: 1 },
-  { kind: "torus", rows: 4, columns: 5, hosts: 1 },
-  { kind: "fat-tree", k: 4 },
-  { kind: "fat-tree", k: 8 },
-  { kind: "fat-tree", k: 4, pattern: "incast" },
-  { kind: "leaf-spine", leaves: 4, spines: 4, hosts: 4 },
-  { kind: "leaf-spine", leaves: 10, spines: 4, hosts: 20 },
-  { kind: "parking-lot", switches: 6, sources: 5 },
-  { kind: "n-source", sources: 200 },
-  { kind: "chain", trunks: 5, long: 2, cross: 2 },
-].map((topology) => [Object.values(topology).join(" "), network(topology)]);
-
-/** The sizes of the picture on a laptop and on a phone, as the style sheet gives them. */
-const sizesOf = (description) => (isHigh(description) ? [[870, 230], [362, 230]] : [[870, 160], [362, 122]]);
-
-const PICTURES = [...library, ...NETWORKS].flatMap(([name, description]) => {
-  return sizesOf(description).map((size) => ({ title: `${name} at ${size[0]}`, description, size, ...layOut(description, size) }));
-});
+/** The links on which there is something at some moment of a run. */
+function carryingLinks(topology, set) {
+  const engine = new Engine(module);
+  const { duration } = engine.load({ name: "network", toml: textOf(topology), set });
+  const links = new Set();
+  for (let time = 0; time < duration; time += duration / 200) {
+    engine.advance(time, duration);
+    const { rows } = new View(engine.look());
+    for (let row = 0; row < rows.length; row++) links.add(rows.get(row, 0));
+  }
+  return links;
+}
 
 test("nodes stand in the picture, and none on another", () => {
   for (const { title, description, size, places, sizes } of PICTURES) {
@@ -65,22 +41,31 @@ test("nodes stand in the picture, and none on another", () => {
   }
 });
 
+test("hosts do not touch, however many there are", () => {
+  for (const { title, description, places, sizes } of PICTURES.filter(({ title }) => /random|torus/.test(title))) {
+    const hosts = description.nodes.flatMap(({ host }, node) => (host ? [node] : []));
+    const gaps = hosts.flatMap((a, one) => hosts.slice(one + 1).map((b) => Math.hypot(places[a].x - places[b].x, places[a].y - places[b].y) - sizes[a] - sizes[b]));
+    // A pixel of a phone's screen.
+    assert.ok(Math.min(...gaps) > 0.5, `${title}: ${Math.min(...gaps)}`);
+  }
+});
+
+/** How far a place is from the straight part of a link. */
+const awayFromSegment = (segment, place) => awayFrom({ segments: [{ ...segment, start: 0 }], length: segment.length }, 1, place);
+
 test("no switch stands on a link of others, so that each link can be followed to its ends", () => {
-  for (const { title, description, places, half } of PICTURES.filter(({ title }) => /random|torus/.test(title))) {
-    const { nodes, links } = description;
-    const trunks = links.filter(({ from, to }) => !nodes[from].host && !nodes[to].host && from < to);
-    const on = trunks.flatMap(({ from, to, name }) => {
-      const [a, b] = [places[from], places[to]];
-      const length = Math.hypot(b.x - a.x, b.y - a.y);
-      return nodes.flatMap(({ host, name: other }, node) => {
-        if (host || node === from || node === to) return [];
-        const along = ((places[node].x - a.x) * (b.x - a.x) + (places[node].y - a.y) * (b.y - a.y)) / length;
-        const aside = Math.abs((places[node].y - a.y) * (b.x - a.x) - (places[node].x - a.x) * (b.y - a.y)) / length;
-        return along <= 0 || along >= length || aside > 0.85 * half ? [] : [`${other} on ${name}`];
-      });
-    });
+  for (const { title, description, size, ...layout } of PICTURES.filter(({ title }) => /random|torus/.test(title))) {
+    const { nodes } = description;
+    const { places, half } = layout;
+    // As if none carried anything: each cable once, in the middle.
+    const segments = idleIn(description, layout, []);
+    const on = segments.flatMap((segment) => nodes.flatMap(({ host, name }, node) => {
+      const ends = [segment.from, segment.to].some(({ x, y }) => Math.hypot(places[node].x - x, places[node].y - y) < 1.1 * half);
+      return host || ends || awayFromSegment(segment, places[node]) > 0.85 * half ? [] : [name];
+    }));
     // A hundred links in a flat picture leave no way around everything.
-    assert.ok(on.length <= (trunks.length < 100 ? 0 : 0.2 * trunks.length), `${title}: ${on.join(", ")}`);
+    assert.ok(on.length <= (segments.length < 100 || title.startsWith("torus") ? 0 : 0.2 * segments.length), `${title}: ${on.join(", ")}`);
+    for (const { from, to } of segments) for (const { x, y } of [from, to]) assert.ok(x >= 0 && x <= size[0] && y >= 0 && y <= size[1], `${title}: a link is cut`);
   }
 });
 
@@ -96,6 +81,28 @@ test("a ring is a ring: its links do not cross", () => {
         assert.ok(!cross(places[one.from], places[one.to], places[other.from], places[other.to]), `${title}: ${one.name} crosses ${other.name}`);
       }
     });
+  }
+});
+
+test("a torus is a grid, and what goes around it leaves the picture at one edge and comes back at the other", () => {
+  const tori = PICTURES.filter(({ description: { scenario } }) => scenario.topology.kind === "torus" && scenario.topology.columns > 1);
+  assert.ok(tori.length >= 6);
+  for (const { title, description, ...layout } of tori) {
+    const { nodes, links, scenario } = description;
+    const { rows, columns } = scenario.topology;
+    const { places } = layout;
+    const switches = nodes.flatMap(({ host }, node) => (host ? [] : [node]));
+    const distinct = (axis) => new Set(switches.map((node) => places[node][axis].toFixed(3))).size;
+    assert.deepEqual([distinct("x"), distinct("y")], [Math.max(rows, columns), Math.min(rows, columns)], title);
+    let around = 0;
+    lanesOf(description, layout).forEach((lane, link) => {
+      const { from, to, name } = links[link];
+      if (!lane || nodes[from].host || nodes[to].host) return;
+      const straight = Math.min(Math.abs(places[from].x - places[to].x), Math.abs(places[from].y - places[to].y)) < 1e-6;
+      assert.ok(straight, `${title}: ${name}`);
+      around += Number(lane.segments.length === 2);
+    });
+    assert.ok(around > 0, title);
   }
 });
 
@@ -124,12 +131,23 @@ test("data go from left to right where there is such a direction", () => {
   assert.ok(seen > 20);
 });
 
-test("where packets are sprayed over all ways, all links between switches are used", () => {
-  const description = network({ kind: "fat-tree", k: 4, pattern: "incast" });
-  const trunks = description.links.flatMap(({ from, to }, link) => (description.nodes[from].host || description.nodes[to].host ? [] : [link]));
-  assert.ok(trunks.some((link) => !usedLinks(description).has(link)));
-  const sprayed = usedLinks({ ...description, scenario: { routing: { multipath: "packet" } } });
-  assert.ok(trunks.every((link) => sprayed.has(link)));
+test("where packets are sprayed, the links of all their routes are used, and a port knows each link on which they come", () => {
+  const set = [["routing.multipath", "packet"]];
+  const [one, sprayed] = [[], set].map((set) => network({ kind: "fat-tree", k: 4, pattern: "incast" }, set));
+  const trunks = one.links.flatMap(({ from, to }, link) => (one.nodes[from].host || one.nodes[to].host ? [] : [link]));
+  assert.ok(usedLinks(one).size < usedLinks(sprayed).size);
+  // Data go up at the senders and down at the receiver, on any of the links there; ACKs go back.
+  const carrying = carryingLinks({ kind: "fat-tree", k: 4, pattern: "incast" }, set);
+  assert.ok(trunks.filter((link) => carrying.has(link)).length > 40);
+  for (const link of carrying) assert.ok(usedLinks(sprayed).has(link), sprayed.links[link].name);
+  const { links, nodes, flows } = sprayed;
+  const last = flows[0].route.at(-1);
+  assert.equal(nodes[links[last].to].name, nodes[flows[0].to].name);
+  const far = flows.findIndex(({ route, to }) => route.length === 6 && route.at(-1) === last && to === flows[0].to);
+  const names = [...inputsOf(sprayed, last).get(2 * far)].map((link) => nodes[links[link].from].name);
+  assert.equal(names.length, 2);
+  assert.ok(names.every((name) => name.startsWith("aggregation")));
+  assert.equal(inputsOf(one, one.flows[far].route.at(-1)).get(2 * far).size, 1);
 });
 
 test("a fat tree stands level by level, and each switch above what hangs on it", () => {
@@ -151,14 +169,15 @@ function labelled({ description: { nodes, links }, size, places, sizes }) {
     const at = node.host ? links.find(({ from }) => from === index)?.to : undefined;
     return { ...node, ...places[index], radius: sizes[index], sides: at === undefined ? SIDES : sidesAway(places[at], places[index]) };
   });
-  return { marks, labels: placeLabels(marks, size, widthOf) };
+  const labels = placeLabels(marks, size, widthOf);
+  return { marks, labels, captions: placeCaptions(marks, labels, size, widthOf) };
 }
 
 test("names of nodes lie neither on each other nor on nodes", () => {
   const crowd = Array.from({ length: 12 }, (_, place) => ({ name: `a-source-with-a-very-long-name-${place}`, x: 46 + place * 22, y: 100, radius: 7, host: true, sides: ["below", "above"] }));
-  const pictures = [{ title: "long names", size: [390, 122], marks: crowd, labels: placeLabels(crowd, [390, 122], widthOf) }, ...PICTURES.map((picture) => ({ ...picture, ...labelled(picture) }))];
-  for (const { title, size, marks, labels } of pictures) {
-    const boxes = labels.flatMap((label) => {
+  const pictures = [{ title: "long names", size: [390, 122], marks: crowd, labels: placeLabels(crowd, [390, 122], widthOf), captions: [] }, ...PICTURES.map((picture) => ({ ...picture, ...labelled(picture) }))];
+  for (const { title, size, marks, labels, captions } of pictures) {
+    const boxes = [...labels, ...captions].flatMap((label) => {
       if (!label) return [];
       const left = label.x - { left: 0, right: 1, center: 0.5 }[label.align] * widthOf(label.text);
       return [{ left, right: left + widthOf(label.text), top: label.y - 6, bottom: label.y + 6 }];
@@ -186,6 +205,16 @@ test("where there is space for names they are there", () => {
   }
   assert.ok(share(picture("random 20 4 2 at 870"), true) > 0.6);
   assert.ok(share(picture("fat-tree 4 at 362"), true) > 0.4);
+});
+
+test("a row in which few nodes have space for their names has a caption", () => {
+  const captions = (title) => labelled(PICTURES.find((one) => one.title === title)).captions.map(({ text }) => text);
+  assert.deepEqual(captions("fat-tree 8 at 362"), ["h…1–128"]);
+  assert.deepEqual(captions("fat-tree 8 at 870"), ["h…1–128"]);
+  const row = Array.from({ length: 40 }, (_, place) => ({ name: `edge${place + 1}`, host: false, radius: 3, x: 80 + 7 * place, y: 50, sides: SIDES }));
+  assert.deepEqual(placeCaptions(row, row.map(() => undefined), [390, 122], widthOf).map(({ text }) => text), ["edge1–40"]);
+  // Where nearly all names have space, or nodes stand in no order, there is none.
+  for (const title of ["fat-tree 4 at 362", "torus 4 5 1 at 362", "random 40 5 5 at 362", "parking-lot 6 5 at 870", "lost-cell at 362"]) assert.deepEqual(captions(title), [], title);
 });
 
 test("a name that is shortened keeps its number", () => {

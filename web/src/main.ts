@@ -43,7 +43,7 @@ async function start(): Promise<void> {
   const app = new App(() => new Client(worker()));
   // For tests, which drive the page from outside.
   (window as any).lab = app;
-  await app.address.open(location.hash);
+  await app.address.visit(location.hash);
   document.documentElement.dataset.ready = "1";
 }
 

@@ -19,7 +19,10 @@ use celltrain_tcp::EventKind;
 pub(crate) use self::discards::DiscardLog;
 pub use self::passages::Passage;
 pub use self::state::{Completion, Discard, FlowState, PortState, Reaction, Row, Vc, Whereabouts};
-use self::{discards::Noted, vcs::trace};
+use self::{
+    discards::Noted,
+    vcs::{Carried, trace},
+};
 use crate::{
     Experiment, Options, RunResult,
     network::{FlowEnds, Network, Node},
@@ -37,8 +40,8 @@ pub struct Live {
     scenario: Scenario,
     graph: Graph,
     network: Network,
-    /// Whose cells a stream carries, by stream and VCI.
-    vcs: Vec<BTreeMap<u32, Vc>>,
+    /// Whose cells a stream carries, and where to, by stream and VCI.
+    vcs: Vec<BTreeMap<u32, Carried>>,
     /// Frames that have lost a cell, by flow: of the data, and of the VC back.
     broken: Vec<[BTreeSet<u32>; 2]>,
     /// The last round trip that each flow's sender measured.
@@ -120,6 +123,10 @@ impl Live {
     }
 
     fn vc(&self, stream: StreamId, vci: u32) -> Option<Vc> {
+        Some(self.carried(stream, vci)?.vc)
+    }
+
+    fn carried(&self, stream: StreamId, vci: u32) -> Option<Carried> {
         self.vcs[stream].get(&vci).copied()
     }
 

@@ -68,6 +68,7 @@ fn flow(flow: &Flow) -> Value {
         "to": flow.to,
         "route": flow.route,
         "back": flow.back,
+        "sprayed": flow.sprayed_ways().map(|ways| ways.iter().map(|way| &way.route).collect::<Vec<_>>()),
         "circuit": flow.circuit,
         "tcp": flow.traffic.uses_tcp(),
         "pool": matches!(*flow.traffic, Traffic::ShortFlows(_)),

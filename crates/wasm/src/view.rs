@@ -13,8 +13,8 @@ use crate::describe::reasons;
 /// The tables of one answer.
 #[derive(Default)]
 pub(crate) struct View {
-    /// link, place, VC, frame, position, length, count, after, step, octets, flags.
-    rows: Table<11>,
+    /// link, place, VC, frame, position, length, count, after, step, octets, flags, the link of the port that comes next or -1.
+    rows: Table<12>,
     /// link, in a switch, occupancy, arrived, accepted, discarded, VCs captured.
     ports: Table<7>,
     /// cwnd, ssthresh, flight, delivered, timeouts, retransmitted, allowed cell rate, round trip.
@@ -142,7 +142,7 @@ impl View {
     }
 }
 
-fn row(row: &Row) -> [f64; 11] {
+fn row(row: &Row) -> [f64; 12] {
     let cell = &row.cell;
     let place = match row.place {
         Whereabouts::Buffer => 0.0,
@@ -164,5 +164,6 @@ fn row(row: &Row) -> [f64; 11] {
         row.step as f64,
         f64::from(row.octets),
         f64::from(flags),
+        row.next.map_or(-1.0, |link| link as f64),
     ]
 }

@@ -1,6 +1,8 @@
-/** The address: what it asks for is shown, and what is shown it names. */
+/** The address: what it asks for is shown, and what is shown it names. Each scenario and each step of a story that is opened is a page of the
+ * browser's history; what is changed in it is not. */
 
 import { library, named, tours } from "../library.ts";
+import { portsOf } from "../run/network.ts";
 import { unknown } from "../text/names.ts";
 import { decode, encode } from "../text/share.ts";
 import type { App } from "./app.ts";
@@ -9,8 +11,19 @@ import { say } from "./toast.ts";
 
 export class Address {
   private timer: ReturnType<typeof setTimeout> | undefined;
+  /** What the present page of the history shows. */
+  private page: string | undefined;
+  /** Whether the browser went to an address, which has its page in the history already. */
+  private visiting = false;
 
   constructor(private readonly app: App) {}
+
+  /** The browser has gone to an address, forwards or back: what was shown before has no share in it. */
+  async visit(fragment: string): Promise<void> {
+    clearTimeout(this.timer);
+    this.visiting = true;
+    await this.open(fragment);
+  }
 
   /** Shows what a fragment of an address asks for; the first story if it asks for nothing, or for something that is not there. */
   async open(fragment: string): Promise<void> {
@@ -37,10 +50,11 @@ export class Address {
     if (!isLast()) return;
     const story = shared.story === undefined ? undefined : named("story", shared.story, tours);
     const scenario = shared.toml === undefined ? named("scenario", shared.scenario, library) : { id: "", title: shared.scenario, toml: shared.toml };
+    if (story && story.scenario !== scenario.id) throw new Error(`This link is damaged: the story "${story.id}" is told with another scenario.`);
     app.guide.leave();
     if (!(await app.load(scenario, shared.set, shared.at, shared.pinned))) return;
     const { port, speed } = shared;
-    if (port !== undefined && port in app.run.description.links) app.port = port;
+    if (port !== undefined && portsOf(app.run.description).includes(port)) app.port = port;
     if (speed) app.playback.setSpeed(speed);
     else app.playback.setSpeedFor();
     if (story) app.guide.resume(story, shared.step ?? 1);
@@ -53,8 +67,18 @@ export class Address {
     this.timer = setTimeout(async () => {
       const isLast = this.app.lastChoice();
       const address = await this.ofWhatIsShown();
-      if (isLast()) history.replaceState(null, "", address);
+      if (!isLast()) return;
+      const page = this.pageShown();
+      if (this.visiting || page === this.page) history.replaceState(null, "", address);
+      else history.pushState(null, "", address);
+      [this.page, this.visiting] = [page, false];
     }, 250);
+  }
+
+  /** Names what is opened, whatever was changed in it. */
+  private pageShown(): string {
+    const { guide, scenario } = this.app;
+    return guide.story ? `${guide.story.id} ${guide.step}` : scenario.toml;
   }
 
   private async ofWhatIsShown(): Promise<string> {

@@ -70,7 +70,7 @@ export class Controls {
       void app.address.open("");
     });
     // The address may have followed what is shown since then.
-    addEventListener("hashchange", ({ newURL }) => void app.address.open(new URL(newURL).hash));
+    addEventListener("hashchange", ({ newURL }) => void app.address.visit(new URL(newURL).hash));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => app.retheme());
     addEventListener("keydown", (event) => this.onKey(event));
     this.listenForFiles();
@@ -79,7 +79,7 @@ export class Controls {
 
   private onKey(event: KeyboardEvent): void {
     const { playback, stage } = this.app;
-    if (event.key === "Escape" && (stage.closeTips() || hush())) return;
+    if (event.key === "Escape" && (stage.closeTips() || hush() || stage.leaveNetwork())) return;
     const target = event.target as HTMLElement;
     if (target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
     const keys: Record<string, () => unknown> = {

@@ -1,15 +1,40 @@
 /** What of a network is used. */
 
-import type { Description } from "./types.ts";
+import type { Description, FlowInfo } from "./types.ts";
+import { Row, type View } from "./view.ts";
 
-/** Links that carry something: those of all routes. Of packets that are sprayed over all shortest ways the engine names one way only:
- * any link between switches may be on another. */
-export function usedLinks({ nodes, links, flows, scenario }: Description): Set<number> {
-  const used = new Set(flows.flatMap(({ route, back }) => [...route, ...back]));
-  if (scenario.routing?.multipath === "packet") {
-    links.forEach(({ from, to }, link) => {
-      if (!nodes[from].host && !nodes[to].host) used.add(link);
+/** The routes of a flow's data, and those of what goes back: one each, or as many as packets are sprayed over. */
+export function routesOf({ route, back, sprayed }: FlowInfo): [number[][], number[][]] {
+  const [there, home] = sprayed;
+  return [there.length > 0 ? there : [route], home.length > 0 ? home : [back]];
+}
+
+/** Links that carry something: those of all routes. */
+export function usedLinks({ flows }: Description): Set<number> {
+  return new Set(flows.flatMap((flow) => routesOf(flow).flat(2)));
+}
+
+/** The links on which each VC comes to a port, by VC: several where its packets are sprayed. */
+export function inputsOf({ flows }: Description, port: number): Map<number, Set<number>> {
+  const inputs = new Map<number, Set<number>>();
+  flows.forEach((flow, index) => {
+    if (flow.circuit !== index) return;
+    routesOf(flow).forEach((routes, back) => {
+      const links = routes.flatMap((route) => route.slice(0, -1).filter((_, hop) => route[hop + 1] === port));
+      if (links.length > 0) inputs.set(2 * index + back, new Set(links));
     });
-  }
-  return used;
+  });
+  return inputs;
+}
+
+/** The ports that can be shown close up, by their links: those of switches that carry something. */
+export function portsOf(description: Description): number[] {
+  const { links, nodes } = description;
+  return [...usedLinks(description)].filter((link) => !nodes[links[link].from].host).sort((a, b) => a - b);
+}
+
+/** Whether what a row of a view tells of goes to a port, or may go there: where packets are still to be sprayed that is not decided yet. */
+export function goesTo({ description: { links }, view: { rows } }: { description: Description; view: View }, row: number, port: number): boolean {
+  const next = rows.get(row, Row.next);
+  return next === port || (next < 0 && links[rows.get(row, Row.link)].to === links[port].from);
 }

@@ -1,6 +1,7 @@
 /** Where a run has something to show: the next cell, the next frame, the port at which things happen. */
 
 import type { Run } from "./run.ts";
+import { goesTo, routesOf } from "./network.ts";
 import { slotOf } from "../stage/scene.ts";
 import { Place } from "./types.ts";
 import { Row } from "./view.ts";
@@ -19,7 +20,7 @@ export function afterFrame(run: Run, port: number): number {
     const get = (column: number) => rows.get(index, column);
     const ends = get(Row.position) + get(Row.count) === get(Row.length);
     const leaves = get(Row.link) === port && get(Row.place) === Place.Buffer;
-    const comes = links[get(Row.link)].to === links[port].from && get(Row.place) === Place.Link;
+    const comes = get(Row.place) === Place.Link && goesTo(run, index, port);
     if (ends && (leaves || comes)) next = Math.min(next, now + get(Row.after) + get(Row.step) * (get(Row.count) - 1));
   }
   return Number.isFinite(next) ? next + 1 : now + Math.max(links[port].delay, 12 * slotOf(links[port]));
@@ -29,7 +30,7 @@ export function afterFrame(run: Run, port: number): number {
 export function mainPort(run: Run): number {
   const { links, nodes, flows } = run.description;
   const crossing = links.map(() => 0);
-  for (const { route } of flows) for (const link of new Set(route)) crossing[link]++;
+  for (const flow of flows) for (const link of new Set(routesOf(flow)[0].flat())) crossing[link]++;
   const worth = links.map(({ from, capacity, rate }, link) => {
     return nodes[from].host || crossing[link] === 0 ? -1 : (capacity !== null ? 1e9 : 0) + crossing[link] * 100 - rate / 1e10;
   });

@@ -40,6 +40,8 @@ export interface FlowInfo {
   to: number;
   route: number[];
   back: number[];
+  /** The routes over which its packets are sprayed, there and back; empty where all take the one that is named above. */
+  sprayed: [number[][], number[][]];
   /** The flow whose VC it uses. */
   circuit: number;
   tcp: boolean;

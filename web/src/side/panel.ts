@@ -4,7 +4,7 @@ import type { App } from "../app/app.ts";
 import { COPY, commandOf } from "../text/command.ts";
 import { h } from "../dom.ts";
 import { bytes, change, count, metric, metrics, span } from "../text/format.ts";
-import { usedLinks } from "../run/network.ts";
+import { portsOf } from "../run/network.ts";
 import type { Run } from "../run/run.ts";
 import { RuleEditor } from "./rule.ts";
 import { colourOf } from "../theme.ts";
@@ -121,13 +121,10 @@ export class Panel {
 
   private port(): HTMLElement {
     const { app } = this;
-    const { links, nodes, policies } = app.run.description;
-    const used = usedLinks(app.run.description);
+    const { links, policies } = app.run.description;
     const link = links[app.port];
     const ports = h("select", { id: "port", change: (event) => app.choosePort(Number(event.target.value)) });
-    links.forEach((one, index) => {
-      if (used.has(index) && !nodes[one.from].host) ports.append(new Option(one.name, String(index), false, index === app.port));
-    });
+    for (const index of portsOf(app.run.description)) ports.append(new Option(links[index].name, String(index), false, index === app.port));
     const policy = h("select", { id: "policy", ...this.marked("policy"), change: (event) => void this.change("policy", "switch.discard.policy", event.target.value) });
     policies.forEach((name) => policy.append(new Option(name, name, false, name === link.policy)));
     const buffer = this.field("buffer", link.capacity === null ? "unlimited" : `${link.capacity} ${link.unit}`, {
@@ -249,7 +246,7 @@ export class Panel {
 }
 
 function help(): HTMLElement {
-  const keys: [string, string][] = [["space", "run or pause"], [".", "one cell"], ["F", "one frame"], ["D", "next loss"], ["[ ]", "slower, faster"], ["Home", "start"]];
+  const keys: [string, string][] = [["space", "run or pause"], [".", "one cell"], ["F", "one frame"], ["D", "next loss"], ["[ ]", "slower, faster"], ["Home", "start"], ["arrows", "in the network: the nearest node or link"], ["Enter", "chooses it"], ["Esc", "leaves"]];
   const items = keys.flatMap(([key, text]) => [h("kbd", {}, key), ` ${text}  `]);
   return h("section", {},
     h("p", { class: "note legend" }, h("b", {}, "Legend. "), "A cell with a dot ends its frame. Hollow cells belong to a frame that has lost a cell: they are carried for nothing. Grey cells manage rates. On the strip, strokes above the queue are losses, and above the windows timeouts; a dot is a short flow that has ended."),

@@ -1,6 +1,7 @@
 /** What there is to say of a node or a link at the moment that a run shows. */
 
 import type { Run } from "../run/run.ts";
+import type { LinkInfo } from "../run/types.ts";
 import { Flow, Port } from "../run/view.ts";
 import { bytes, count, rate, span } from "../text/format.ts";
 import { heldUnit } from "./scene.ts";
@@ -14,20 +15,26 @@ type Seen = Pick<Run, "description" | "view">;
 /** The most flows of a host that are told of one by one. */
 const MOST_FLOWS = 3;
 
+/** All of it in one sentence, with what kind of thing it is. */
+export function sentenceOf(run: Seen, { kind, index }: { kind: "node" | "link"; index: number }): string {
+  const [what, facts] = kind === "link" ? ["Link", factsOfLink(run, index)] : [run.description.nodes[index].host ? "Host" : "Switch", factsOfNode(run, index)];
+  return `${what} ${facts.join(", ").replace(" > ", " to ")}`;
+}
+
 export function factsOfLink(run: Seen, link: number): Facts {
   const { name, rate: speed, delay, policy } = run.description.links[link];
   const facts: Facts = [name, `${rate(speed)}, ${span(delay)}`];
-  const row = portOf(run, link);
+  const [row] = rowsOf(run, (one) => one === run.description.links[link]);
   if (row === undefined || run.view.ports.get(row, Port.inSwitch) === 0) return facts;
   const lost = run.view.ports.get(row, Port.discarded);
   return [...facts, `${policy}: ${held(run, [row])}, ${lost === 0 ? "none" : count(lost)} discarded`];
 }
 
 export function factsOfNode(run: Seen, node: number): Facts {
-  const { nodes, links } = run.description;
+  const { nodes } = run.description;
   const { name, host } = nodes[node];
   if (host) return [name, ...flowsOf(run, node)];
-  const rows = links.flatMap(({ from }, link) => (from === node ? [portOf(run, link)] : [])).filter((row) => row !== undefined);
+  const rows = rowsOf(run, ({ from }) => from === node);
   return [name, `${rows.length} ${rows.length === 1 ? "port" : "ports"}: ${rows.length === 0 ? "not used" : held(run, rows)}`];
 }
 
@@ -44,10 +51,9 @@ function flowsOf({ description, view }: Seen, host: number): string[] {
   return texts.length > 0 ? texts : ["without a flow"];
 }
 
-/** The row of a port in the view, by its link. */
-function portOf({ view }: Seen, link: number): number | undefined {
-  for (let row = 0; row < view.ports.length; row++) if (view.ports.get(row, Port.link) === link) return row;
-  return undefined;
+/** The rows of some ports in the view: a switch may have thousands, so that they are looked through once. */
+function rowsOf({ description, view: { ports } }: Seen, has: (link: LinkInfo) => boolean): number[] {
+  return Array.from({ length: ports.length }, (_, row) => row).filter((row) => has(description.links[ports.get(row, Port.link)]));
 }
 
 /** What waits in some ports of one node: `12 of 100 packets wait`. */

@@ -1,26 +1,23 @@
 /** The network as a whole: hosts, switches, and what travels between them. */
 
 import { Surface, SMALL, drawCells, roundedRect } from "./canvas.ts";
+import { placeCaptions } from "./layout/captions.ts";
 import { type Point, distance } from "./layout/geometry.ts";
 import { type Label, SIDES, placeLabels, sidesAway } from "./layout/labels.ts";
+import { type Lane, type Segment, awayFrom, idleIn, lanesOf } from "./layout/lanes.ts";
 import { SWITCH, isHigh, layOut } from "./layout/layout.ts";
+import { type Stop, stopsOf } from "./layout/walk.ts";
 import { Densities, type Scene, Sparks, flowOf, styleOfRow } from "./scene.ts";
 import { colourOf } from "../theme.ts";
-import { usedLinks } from "../run/network.ts";
 import { type Description, Place } from "../run/types.ts";
 import { Port, Row } from "../run/view.ts";
-
-/** A link's lane on the picture: from where to where, and its thickness. */
-interface Lane {
-  from: Point;
-  to: Point;
-  angle: number;
-  length: number;
-  thickness: number;
-}
+import type { Box } from "./walker.ts";
 
 /** What stands between the middle of a host and the edge of the picture beside its name. */
 const BESIDE = 14;
+
+/** What the keyboard has is at least so large, and has so much space around it. */
+const [LEAST_SPOT, AROUND] = [6, 3];
 
 /** How a port's small glass stands before its switch, where that has its usual size. */
 const GLASS = { away: 11, width: 9, height: 26 };
@@ -29,6 +26,8 @@ export class Overview {
   private readonly surface: Surface;
   private places: Point[] = [];
   private lanes: (Lane | undefined)[] = [];
+  /** What carries nothing. */
+  private idle: Segment[] = [];
   private labels: (Label | undefined)[] = [];
   /** Half of the width of each node: smaller where they stand close together. */
   private sizes: number[] = [];
@@ -62,7 +61,7 @@ export class Overview {
     scene.run.description.links.forEach((link, index) => {
       const lane = this.lanes[index];
       if (!lane || scene.run.description.nodes[link.from].host) return;
-      const away = beside(lane, 0.5, x, y);
+      const away = awayFrom(lane, 0.5, { x, y });
       if (away < least) [least, nearest] = [away, index];
     });
     return nearest;
@@ -84,27 +83,53 @@ export class Overview {
     let nearest: number | undefined;
     let least = reach;
     this.lanes.forEach((lane, link) => {
-      const away = lane ? beside(lane, 1, x, y) : Number.POSITIVE_INFINITY;
+      const away = lane ? awayFrom(lane, 1, { x, y }) : Number.POSITIVE_INFINITY;
       if (away < least) [least, nearest] = [away, link];
     });
     return nearest;
+  }
+
+  /** What can be reached with the keyboard. */
+  stops(scene: Scene): Stop[] {
+    this.arrange(scene);
+    return stopsOf(scene.run.description, this.places, this.lanes);
+  }
+
+  /** Where a stop is on the canvas, with a little space around it. */
+  boxOf({ kind, index }: Stop): Box {
+    const lane = kind === "link" ? this.lanes[index] : undefined;
+    const around = 2 * this.sizes[index];
+    const { from, to, length, angle } = lane?.segments[0] ?? { from: this.places[index], to: this.places[index], length: around, angle: 0 };
+    const { zoom } = this.surface;
+    const [width, height] = [length, lane?.thickness ?? around].map((side) => (Math.max(side, LEAST_SPOT) + 2 * AROUND) * zoom);
+    return { x: ((from.x + to.x) / 2) * zoom, y: ((from.y + to.y) / 2) * zoom, width, height, angle };
   }
 
   draw(scene: Scene, sparks: Sparks, densities: Densities, now: number): void {
     this.arrange(scene);
     const context = this.surface.begin();
     const { theme } = scene;
+    for (const segment of this.idle) {
+      this.along(context, segment, () => {
+        context.fillStyle = theme.line;
+        context.fillRect(segment.start, -0.75, segment.length, 1.5);
+      });
+    }
     const traffic = this.traffic(context, scene, densities);
     this.lanes.forEach((lane, link) => {
       if (!lane) return;
-      this.along(context, lane, () => {
-        // Where two links cross, one passes below the other.
-        context.fillStyle = theme.paper;
-        if (lane.thickness >= 2.5) context.fillRect(0, -lane.thickness / 2 - 1, lane.length, lane.thickness + 2);
-        context.fillStyle = theme.line;
-        context.fillRect(0, -lane.thickness / 2, lane.length, lane.thickness);
-        traffic(link, lane);
-      });
+      for (const segment of lane.segments) {
+        this.along(context, segment, () => {
+          const { start, length } = segment;
+          // Where two links cross, one passes below the other.
+          context.fillStyle = theme.paper;
+          if (lane.thickness >= 2.5) context.fillRect(start, -lane.thickness / 2 - 1, length, lane.thickness + 2);
+          context.fillStyle = theme.line;
+          context.fillRect(start, -lane.thickness / 2, length, lane.thickness);
+          traffic(link, lane, segment);
+          if (lane.segments.length > 1) this.drawCut(context, scene, lane, segment);
+        });
+      }
     });
     scene.run.description.nodes.forEach((_, node) => this.drawNode(context, scene, node));
     this.drawPorts(context, scene);
@@ -119,8 +144,8 @@ export class Overview {
   }
 
   /** What draws the traffic of a link on its lane: trains, or the share of each flow. */
-  private traffic(context: CanvasRenderingContext2D, scene: Scene, densities: Densities): (link: number, lane: Lane) => void {
-    if (!Overview.showsTrains(scene)) return (link, lane) => this.drawDensity(context, scene, densities.links.get(link), lane);
+  private traffic(context: CanvasRenderingContext2D, scene: Scene, densities: Densities): (link: number, lane: Lane, segment: Segment) => void {
+    if (!Overview.showsTrains(scene)) return (link, lane, segment) => this.drawDensity(context, scene, densities.links.get(link), lane, segment);
     const { rows } = scene.run.view;
     const byLink = new Map<number, number[]>();
     for (let row = 0; row < rows.length; row++) {
@@ -129,10 +154,10 @@ export class Overview {
       if (known) known.push(row);
       else byLink.set(link, [row]);
     }
-    return (link, lane) => byLink.get(link)?.forEach((row) => this.drawTrain(context, scene, row, lane));
+    return (link, lane, segment) => byLink.get(link)?.forEach((row) => this.drawTrain(context, scene, row, lane, segment));
   }
 
-  private drawTrain(context: CanvasRenderingContext2D, scene: Scene, row: number, lane: Lane): void {
+  private drawTrain(context: CanvasRenderingContext2D, scene: Scene, row: number, lane: Lane, { start, length }: Segment): void {
     const { rows } = scene.run.view;
     const { delay, rate } = scene.run.description.links[rows.get(row, Row.link)];
     const place = rows.get(row, Row.place);
@@ -144,10 +169,10 @@ export class Overview {
     const scale = lane.length / delay;
     const x = (place === Place.Buffer ? -after : delay - after) * scale;
     const count = place === Place.Buffer ? 1 : rows.get(row, Row.count);
-    drawCells(context, [x, -lane.thickness / 2, slot * scale, lane.thickness], count, rows.get(row, Row.step) * scale, [0, lane.length], styleOfRow(scene, row));
+    drawCells(context, [x, -lane.thickness / 2, slot * scale, lane.thickness], count, rows.get(row, Row.step) * scale, [start, start + length], styleOfRow(scene, row));
   }
 
-  private drawDensity(context: CanvasRenderingContext2D, scene: Scene, shares: Map<number, number> | undefined, lane: Lane): void {
+  private drawDensity(context: CanvasRenderingContext2D, scene: Scene, shares: Map<number, number> | undefined, lane: Lane, { start, length }: Segment): void {
     if (!shares) return;
     let y = -lane.thickness / 2;
     const order = [...shares].sort((a, b) => a[0] - b[0]);
@@ -156,10 +181,20 @@ export class Overview {
       const height = (share / sum) * lane.thickness;
       context.globalAlpha = scene.focus >= 0 && scene.focus !== flowOf(vc) ? 0.25 : 0.9;
       context.fillStyle = colourOf(flowOf(vc), scene.theme);
-      context.fillRect(0, y, lane.length, height);
+      context.fillRect(start, y, length, height);
       y += height;
     }
     context.globalAlpha = 1;
+  }
+
+  /** A lane that leaves the picture at one edge and comes back at another fades there. */
+  private drawCut(context: CanvasRenderingContext2D, { theme }: Scene, { thickness }: Lane, { start, length }: Segment): void {
+    const [open, inwards] = start === 0 ? [length, -1] : [start, 1];
+    context.fillStyle = theme.paper;
+    for (const [away, width] of [[0, 2], [3.5, 1.5], [7, 1]]) {
+      const from = open + inwards * away;
+      context.fillRect(Math.min(from, from + inwards * width), -thickness / 2 - 0.5, width, thickness + 1);
+    }
   }
 
   private drawNode(context: CanvasRenderingContext2D, scene: Scene, node: number): void {
@@ -211,8 +246,9 @@ export class Overview {
       const occupancy = ports.get(index, Port.occupancy);
       if (!chosen && (occupancy < 2 || links[number].capacity === null)) continue;
       const scale = this.half / SWITCH;
-      const x = lane.from.x + Math.cos(lane.angle) * GLASS.away * scale;
-      const y = lane.from.y + Math.sin(lane.angle) * GLASS.away * scale;
+      const [{ from, angle }] = lane.segments;
+      const x = from.x + Math.cos(angle) * GLASS.away * scale;
+      const y = from.y + Math.sin(angle) * GLASS.away * scale;
       const least = chosen ? 0.45 : 0.25;
       const [width, height] = [GLASS.width * Math.max(least, scale), GLASS.height * Math.max(least, scale)];
       const full = Math.min(1, occupancy / (links[number].capacity ?? Math.max(100, occupancy)));
@@ -234,7 +270,7 @@ export class Overview {
       if (!lane) continue;
       const progress = Sparks.progress(spark, now, scene.reducedMotion);
       const lost = spark.text.startsWith("lost");
-      const at = lost ? lane.to : lane.from;
+      const at = lost ? lane.segments.at(-1)!.to : lane.segments[0].from;
       const radius = scene.reducedMotion ? 12 : 6 + 14 * progress;
       context.globalAlpha = 1 - progress;
       context.strokeStyle = scene.theme.accent;
@@ -250,10 +286,12 @@ export class Overview {
     }
   }
 
-  private along(context: CanvasRenderingContext2D, lane: Lane, draw: () => void): void {
+  /** Draws in the lane's own direction, from where the lane begins. */
+  private along(context: CanvasRenderingContext2D, { from, angle, start }: Segment, draw: () => void): void {
     context.save();
-    context.translate(lane.from.x, lane.from.y);
-    context.rotate(lane.angle);
+    context.translate(from.x, from.y);
+    context.rotate(angle);
+    context.translate(-start, 0);
     draw();
     context.restore();
   }
@@ -276,35 +314,9 @@ export class Overview {
     const named = description.nodes.map(({ name, host }, index) => ({
       ...this.places[index], name, host, radius: this.sizes[index], sides: host ? sidesAway(this.places[hangsOn.get(index) ?? index], this.places[index]) : SIDES,
     }));
-    this.labels = placeLabels(named, [width, height], measure);
-    const used = usedLinks(description);
-    this.lanes = description.links.map((link, index) => {
-      if (!used.has(index)) return undefined;
-      return this.lane(link.from, link.to);
-    });
+    const labels = placeLabels(named, [width, height], measure);
+    this.labels = [...labels, ...placeCaptions(named, labels, [width, height], measure)];
+    this.lanes = lanesOf(description, layout);
+    this.idle = idleIn(description, layout, this.lanes);
   }
-
-  /** The lane on the right of the line between two nodes, in the direction of the link. */
-  private lane(fromNode: number, toNode: number): Lane {
-    const [from, to] = [this.places[fromNode], this.places[toNode]];
-    const least = Math.min(this.sizes[fromNode], this.sizes[toNode]);
-    const angle = Math.atan2(to.y - from.y, to.x - from.x);
-    const trunk = Math.max(2.5, (9 * this.half) / SWITCH);
-    const thickness = least === this.half ? trunk : Math.min(trunk, Math.max(1.5, 2 * least - 3.5));
-    const aside = thickness * 0.5 + (thickness > 2 ? 1.5 : 0.5);
-    const shift = (point: Point, ahead: number) => ({
-      x: point.x - Math.sin(angle) * aside + Math.cos(angle) * ahead,
-      y: point.y + Math.cos(angle) * aside + Math.sin(angle) * ahead,
-    });
-    const trim = (node: number) => this.sizes[node] + (this.sizes[node] === this.half ? 0 : 2);
-    const length = Math.max(1, Math.hypot(to.x - from.x, to.y - from.y) - trim(fromNode) - trim(toNode));
-    return { from: shift(from, trim(fromNode)), to: shift(to, -trim(toNode)), angle, length, thickness };
-  }
-}
-
-/** How far a place is from a lane, or from so much of it as stands at its beginning. */
-function beside(lane: Lane, share: number, x: number, y: number): number {
-  const along = ((x - lane.from.x) * Math.cos(lane.angle) + (y - lane.from.y) * Math.sin(lane.angle)) / lane.length;
-  const at = Math.max(0, Math.min(share, along));
-  return distance({ x: lane.from.x + (lane.to.x - lane.from.x) * at, y: lane.from.y + (lane.to.y - lane.from.y) * at }, { x, y });
 }

@@ -1,16 +1,21 @@
 /** One run on the stage: the network, one of its ports close up, and the sparks between them. */
 
-import { type Drag, CloseUp } from "./closeup.ts";
+import { CloseUp } from "./closeup/closeup.ts";
+import type { Drag } from "./closeup/frame.ts";
 import { h } from "../dom.ts";
-import { factsOfLink, factsOfNode } from "./facts.ts";
+import { type Facts, factsOfLink, factsOfNode, sentenceOf } from "./facts.ts";
+import { type Stop, following } from "./layout/walk.ts";
 import { Overview } from "./overview.ts";
 import type { Run } from "../run/run.ts";
 import { Densities, type Scene, Sparks } from "./scene.ts";
 import { Tip } from "./tip.ts";
+import { Walker } from "./walker.ts";
 import type { LevelInfo } from "../run/types.ts";
 
 export interface PaneEvents {
   redraw(): void;
+  /** The link whose port is shown close up. */
+  port(): number;
   choosePort(link: number): void;
   /** A threshold is being dragged, or let go. Returns what is wrong with the value if it is refused. */
   dragLevel(level: LevelInfo, value: number): Promise<string | undefined>;
@@ -22,9 +27,22 @@ export class Pane {
   private readonly caption: HTMLElement;
   private readonly overview: Overview;
   private readonly closeup: CloseUp;
-  private readonly tip = new Tip(true);
+  private readonly tip = new Tip("told", () => this.walker.mark(false), (by) => this.step(by));
   /** Why a threshold may not stand where it was dragged to. The settings say it too, far below on a phone: those are heard. */
-  private readonly refusal = new Tip(false);
+  private readonly refusal = new Tip("refused");
+  private readonly walker = new Walker({
+    stops: () => this.overview.stops(this.scene!),
+    box: (stop) => this.overview.boxOf(stop),
+    name: (stop) => sentenceOf(this.run, stop),
+    isChosen: ({ kind, index }) => kind === "link" && index === this.events.port(),
+    // The place itself is heard, and seen with a note that is not.
+    entered: (stop) => {
+      const { x, y } = this.overview.boxOf(stop);
+      this.tell(stop, x, y, false);
+    },
+    left: () => this.tip.close(),
+    chosen: (stop) => this.choose(stop),
+  });
   private readonly sparks = new Sparks();
   private readonly densities = new Densities();
   private scene: Scene | undefined;
@@ -39,7 +57,9 @@ export class Pane {
     const port = h("canvas", { class: "closeup", role: "img", "aria-label": "One port close up: its buffer, and cells that come and go" });
     this.heading = h("h2");
     this.caption = h("p", { class: "caption" });
-    this.root = h("div", { class: "view" }, this.heading, h("div", { class: "network" }, network, this.tip.root), h("div", { class: "port" }, port, this.refusal.root), this.caption);
+    this.root = h("div", { class: "view" }, this.heading,
+      h("div", { class: "network" }, network, this.walker.root, this.tip.root),
+      h("div", { class: "port" }, port, this.refusal.root), this.caption);
     this.overview = new Overview(network, events.redraw);
     this.overview.fit(run.description);
     this.closeup = new CloseUp(port, events.redraw);
@@ -57,7 +77,10 @@ export class Pane {
     // A change shows the same network: what is told of it stays.
     const { request, description } = this.run;
     const same = request.toml === run.request.toml && description.nodes.length === run.description.nodes.length && description.links.length === run.description.links.length;
-    if (!same) this.tip.close();
+    if (!same) {
+      this.tip.close();
+      this.walker.forget();
+    }
     this.refusal.close();
     this.run = run;
     this.clear();
@@ -75,6 +98,8 @@ export class Pane {
     const alive = this.sparks.age(now, scene.reducedMotion);
     this.overview.draw(scene, this.sparks, this.densities, now);
     this.closeup.draw(scene, this.sparks, this.densities, now);
+    if (this.walker.current) this.walker.follow();
+    else this.start(scene);
     return alive;
   }
 
@@ -89,6 +114,12 @@ export class Pane {
     this.sparks.add(discards, this.run.description.reasons, now);
   }
 
+  /** What the keyboard comes to first: the link whose port is shown. */
+  private start(scene: Scene): void {
+    const stops = this.overview.stops(scene);
+    this.walker.go(stops.find(({ kind, index }) => kind === "link" && index === scene.port) ?? stops[0]);
+  }
+
   /** Tells what is at a place of the network, and chooses the port that begins there; a tap beside everything closes the note. */
   private tap({ offsetX: x, offsetY: y, pointerType }: PointerEvent): void {
     if (!this.scene) return;
@@ -96,12 +127,54 @@ export class Pane {
     const node = this.overview.nodeAt(this.scene, x, y, finger ? 10 : 4);
     const link = node === undefined ? this.overview.linkAt(this.scene, x, y, finger ? 16 : 8) : undefined;
     const port = this.overview.portAt(this.scene, x, y);
-    if (node !== undefined) this.tip.open(() => factsOfNode(this.run, node), x, y);
-    else if (link !== undefined) this.tip.open(() => factsOfLink(this.run, link), x, y);
+    const stop = this.overview.stops(this.scene).find(({ kind, index }) => (kind === "node" ? index === node : index === link));
+    if (stop) this.point(stop, x, y);
     else this.tip.close();
     if (port !== undefined) this.events.choosePort(port);
   }
 
+  /** Shows which thing a note is about; the keyboard goes on from there. */
+  private point(stop: Stop, x: number, y: number): void {
+    this.walker.go(stop);
+    this.tell(stop, x, y);
+  }
+
+  private tell(stop: Stop, x: number, y: number, heard = true): void {
+    this.tip.open(() => this.factsOf(stop), x, y, heard);
+    this.walker.mark(true);
+  }
+
+  private factsOf({ kind, index }: Stop): Facts {
+    return kind === "node" ? factsOfNode(this.run, index) : factsOfLink(this.run, index);
+  }
+
+  /** The note goes to the next thing of its kind, or to the one before: fingers do not always hit what is small. */
+  private step(by: 1 | -1): void {
+    const { current } = this.walker;
+    if (!this.scene || !current) return;
+    const stop = following(this.overview.stops(this.scene), current, by, true);
+    this.walker.go(stop, false);
+    this.tip.retell(() => this.factsOf(stop));
+    this.walker.mark(true);
+  }
+
+  /** Does for the keyboard what a click does: tells what is there, and chooses the port where a link leaves a switch. */
+  private choose(stop: Stop): void {
+    const { x, y } = this.overview.boxOf(stop);
+    this.tell(stop, x, y);
+    const { links, nodes } = this.run.description;
+    if (stop.kind === "link" && !nodes[links[stop.index].from].host) this.events.choosePort(stop.index);
+  }
+
+  /** Says what the place of the keyboard shows now. */
+  announce(): void {
+    if (this.scene) this.walker.rename();
+  }
+
+  /** Takes the focus out of the network; returns whether it was there. */
+  leave(): boolean {
+    return this.walker.leave();
+  }
 
   /** Closes the notes on the pictures; returns whether there was one. */
   closeTips(): boolean {

@@ -5,6 +5,7 @@ import { reasonText } from "../text/format.ts";
 import type { DiscardEvent, Run } from "../run/run.ts";
 import { colourOf, type Theme } from "../theme.ts";
 import { Flag, type LinkInfo, Place } from "../run/types.ts";
+import { goesTo } from "../run/network.ts";
 import { Row } from "../run/view.ts";
 
 export interface Scene {
@@ -105,11 +106,13 @@ export class Densities {
   readonly links = new Map<number, Map<number, number>>();
   /** By link: units of each VC in the buffer. */
   readonly buffers = new Map<number, Map<number, number>>();
+  /** By link, as above: of what goes to the port that is shown. */
+  readonly towards = new Map<number, Map<number, number>>();
 
   update(scene: Scene, weight: number): void {
     const { rows } = scene.run.view;
     const links = scene.run.description.links;
-    const seen = [new Map<string, number>(), new Map<string, number>()];
+    const seen = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
     for (let index = 0; index < rows.length; index++) {
       const place = rows.get(index, Row.place);
       if (place === Place.Shaper) continue;
@@ -119,14 +122,17 @@ export class Densities {
       const share = (count * rows.get(index, Row.octets) * 8e12) / links[link].rate / Math.max(1, links[link].delay);
       const [map, amount] = place === Place.Link ? [seen[0], share] : [seen[1], count];
       map.set(key, (map.get(key) ?? 0) + amount);
+      if (place === Place.Link && goesTo(scene.run, index, scene.port)) seen[2].set(key, (seen[2].get(key) ?? 0) + amount);
     }
     blend(this.links, seen[0], weight);
     blend(this.buffers, seen[1], weight);
+    blend(this.towards, seen[2], weight);
   }
 
   clear(): void {
     this.links.clear();
     this.buffers.clear();
+    this.towards.clear();
   }
 }
 

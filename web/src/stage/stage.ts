@@ -9,7 +9,7 @@ import { moment } from "../text/format.ts";
 import { prefersReducedMotion } from "../theme.ts";
 import { Pane } from "./pane.ts";
 import { type Scene, heldUnit } from "./scene.ts";
-import { Strip } from "./strip.ts";
+import { Strip } from "./strip/strip.ts";
 
 /** Milliseconds between two times that the numbers beside the stage are written anew. */
 const WRITTEN = 150;
@@ -37,6 +37,7 @@ export class Stage {
     if (this.panes.length !== runs.length) {
       const events = {
         redraw: () => this.redraw(),
+        port: () => app.port,
         choosePort: (link: number) => app.choosePort(link),
         dragLevel: (level: { key: string }, value: number) => app.dragLevel(level.key, value),
       };
@@ -49,6 +50,7 @@ export class Stage {
       pane.heading.hidden = runs.length === 1;
       if (runs.length > 1) pane.name(place === 0 ? "This run" : "Beside it", runs[place].request.set, runs[1 - place].request.set);
     });
+    this.panes.forEach((pane) => pane.announce());
     this.strip.fit(app.run);
     this.redraw();
   }
@@ -56,6 +58,11 @@ export class Stage {
   /** Closes notes on the pictures; returns whether there was one. */
   closeTips(): boolean {
     return this.panes.map((pane) => pane.closeTips()).some(Boolean);
+  }
+
+  /** Takes the focus out of the network; returns whether it was there. */
+  leaveNetwork(): boolean {
+    return this.panes.some((pane) => pane.leave());
   }
 
   /** Forgets what was seen: the runs stand somewhere else now. */
@@ -117,6 +124,7 @@ export class Stage {
   announce(): void {
     const { run, port } = this.app;
     if (!run?.view) return;
+    this.panes.forEach((pane) => pane.announce());
     const { description, view, now } = run;
     const link = description.links[port];
     let held = 0;

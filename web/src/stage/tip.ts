@@ -1,4 +1,5 @@
-/** A note beside what somebody has tapped or dragged in a picture. It stays until it is closed: fingers do not hover. */
+/** A note on what somebody has tapped or dragged in a picture: below the network, so that it covers nothing of it, and where a threshold was
+ * let go. It stays until it is closed: fingers do not hover. */
 
 import { h } from "../dom.ts";
 import type { Facts } from "./facts.ts";
@@ -13,33 +14,56 @@ export class Tip {
   private facts: (() => Facts) | undefined;
   private shown = "";
 
-  /** `heard` where nothing else on the page says the same to those who hear it. */
-  constructor(heard: boolean) {
-    this.text = h("div", { role: heard ? "status" : undefined });
-    this.root = h("div", { class: heard ? "tip" : "tip refused", hidden: true }, this.text, h("button", { class: "quiet", "aria-label": "Close the note", title: "Close (Esc)", click: () => this.close() }, "×"));
+  /** `step` leads to a note on what comes before or next, where there is such a thing; `closed` hears when there is no note any more. */
+  constructor(
+    private readonly kind: "told" | "refused",
+    private readonly closed = () => {},
+    step?: (by: 1 | -1) => void,
+  ) {
+    this.text = h("div", { role: kind === "told" ? "status" : undefined });
+    const button = (name: string, title: string, sign: string, click: () => void) => h("button", { class: "quiet", type: "button", "aria-label": name, title, click }, sign);
+    this.root = h("div", { class: `tip ${kind}`, hidden: true }, this.text,
+      step && button("The one before", "The one before", "‹", () => step(-1)),
+      step && button("The next", "The next", "›", () => step(1)),
+      button("Close the note", "Close (Esc)", "×", () => this.close()));
   }
 
   get isOpen(): boolean {
     return this.facts !== undefined;
   }
 
-  /** Tells something beside a place of the picture that it stands in. */
-  open(facts: () => Facts, x: number, y: number): void {
-    this.close();
-    [this.facts, this.shown] = [facts, ""];
-    this.root.hidden = false;
-    this.update();
+  /** Tells something beside a place of the picture that it stands in. `heard` unless something else on the page says the same to those who
+   * hear it. */
+  open(facts: () => Facts, x: number, y: number, heard = true): void {
+    this.tell(facts, heard);
     const { clientWidth: width, clientHeight: height } = this.root.parentElement!;
     const { offsetWidth, offsetHeight } = this.root;
-    const below = y + AWAY + offsetHeight <= height || y < height / 2;
     this.root.style.left = `${Math.max(0, Math.min(x - offsetWidth / 2, width - offsetWidth))}px`;
+    if (this.kind === "told") return;
+    const below = y + AWAY + offsetHeight <= height || y < height / 2;
     this.root.style.top = `${below ? y + AWAY : y - AWAY - offsetHeight}px`;
   }
 
+  /** Tells something else where the note stands already: what was pressed in it stays under the finger. */
+  retell(facts: () => Facts): void {
+    this.tell(facts, true);
+  }
+
+  private tell(facts: () => Facts, heard: boolean): void {
+    [this.facts, this.shown] = [facts, ""];
+    this.text.replaceChildren();
+    // Who hears the page is told once, not at every picture.
+    if (this.text.role) this.text.setAttribute("aria-live", heard ? "polite" : "off");
+    this.root.hidden = false;
+    this.update();
+  }
+
   close(): void {
+    if (!this.facts) return;
     this.facts = undefined;
     this.root.hidden = true;
     this.text.replaceChildren();
+    this.closed();
   }
 
   update(): void {
@@ -48,8 +72,7 @@ export class Tip {
     const shown = [name, ...rest].join("\n");
     if (shown === this.shown) return;
     this.shown = shown;
-    // Who hears the page is told once, not at every picture.
-    if (this.text.role) this.text.setAttribute("aria-live", this.text.childElementCount === 0 ? "polite" : "off");
+    if (this.text.role && this.text.childElementCount > 0) this.text.setAttribute("aria-live", "off");
     this.text.replaceChildren(h("b", {}, name), ...rest.map((line) => h("span", {}, line)));
   }
 }

@@ -11,7 +11,7 @@ use celltrain_engine::{
     stream::{Item, StreamId, Train},
 };
 
-use super::{Live, Row, Vc, Whereabouts};
+use super::{Live, Row, Whereabouts, vcs::Carried};
 use crate::{
     port::{Location, Port},
     scenario::Framing,
@@ -65,7 +65,7 @@ impl Live {
 
     /// The cells of a train in an output stream of a port: in its buffer, or on the link behind it.
     fn add_train(&self, port: &Port, output: StreamId, train: &Train<Cell>, rows: &mut Vec<Row>) {
-        let Some(vc) = self.vc(output, train.item.vc) else { return };
+        let Some(carried) = self.carried(output, train.item.vc) else { return };
         let (_, delay) = port.along_link();
         // Its first cells may be on the link while the last are in the buffer.
         let sent = Instant::start_of(self.now + delay);
@@ -82,7 +82,7 @@ impl Live {
                 after: arrival.ps() - base,
                 step,
                 count: last - first + 1,
-                ..self.row(port.link, place, vc, cell)
+                ..self.row(port.link, place, carried, cell)
             });
         }
     }
@@ -90,24 +90,24 @@ impl Live {
     /// The cells that a port stores.
     pub(super) fn add_stored(&self, port: &Port, rows: &mut Vec<Row>) {
         for cell in port.stored() {
-            let vc = port.hops(cell.vc).first().and_then(|&(stream, vci)| self.vc(stream, vci));
-            let Some(vc) = vc else { continue };
+            let carried = port.hops(cell.vc).first().and_then(|&(stream, vci)| self.carried(stream, vci));
+            let Some(carried) = carried else { continue };
             let same = |row: &&mut Row| (row.link, row.place) == (port.link, Whereabouts::Stored);
-            match rows.last_mut().filter(|row| same(row) && continues(row, vc, &cell)) {
+            match rows.last_mut().filter(|row| same(row) && continues(row, carried, &cell)) {
                 Some(row) => row.count += 1,
-                None => rows.push(self.row(port.link, Whereabouts::Stored, vc, cell)),
+                None => rows.push(self.row(port.link, Whereabouts::Stored, carried, cell)),
             }
         }
     }
 
     /// One cell.
-    fn row(&self, link: usize, place: Whereabouts, vc: Vc, cell: Cell) -> Row {
+    fn row(&self, link: usize, place: Whereabouts, Carried { vc, next }: Carried, cell: Cell) -> Row {
         let data = cell.kind == Kind::Data;
         // What is lost of a frame of one unit is all of it, and behind a link that reorders numbers are others.
         let broken =
             data && cell.length > 1 && self.broken[vc.flow][usize::from(vc.back)].contains(&cell.frame);
         let octets = self.octets(link, &cell);
-        Row { link, place, vc, cell, count: 1, after: 0, step: 0, octets, broken }
+        Row { link, place, vc, next, cell, count: 1, after: 0, step: 0, octets, broken }
     }
 
     /// Octets that a cell or packet takes on a link.
@@ -121,10 +121,11 @@ impl Live {
 }
 
 /// Whether a cell continues the frame at the end of a row.
-fn continues(row: &Row, vc: Vc, cell: &Cell) -> bool {
+fn continues(row: &Row, Carried { vc, next }: Carried, cell: &Cell) -> bool {
     let expected = u32::from(row.cell.position) + row.count;
     let marked = |cell: &Cell| cell.ecn == Ecn::Marked;
-    (row.vc, row.cell.frame, row.cell.clp, row.cell.kind) == (vc, cell.frame, cell.clp, cell.kind)
+    (row.vc, row.next, row.cell.frame, row.cell.clp, row.cell.kind)
+        == (vc, next, cell.frame, cell.clp, cell.kind)
         && u32::from(cell.position) == expected
         && marked(&row.cell) == marked(cell)
 }

@@ -34,6 +34,9 @@ pub struct Row {
     pub place: Whereabouts,
     /// Whose cells.
     pub vc: Vc,
+    /// The link of the port that they come to after this one; none where that is a host, or is not decided yet, as where packets are still to
+    /// be sprayed.
+    pub next: Option<usize>,
     /// The first of them.
     pub cell: Cell,
     /// How many.

@@ -24,8 +24,17 @@ fn back_outgoing(network: &Network, ends: &FlowEnds) -> Option<u32> {
     }
 }
 
-/// Follows every VC from its host through the network: whose cells each stream carries, by VCI.
-pub(super) fn trace(network: &Network) -> Vec<BTreeMap<u32, Vc>> {
+/// What a stream carries under a VCI.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Carried {
+    /// Whose cells.
+    pub(super) vc: Vc,
+    /// The link of the port that they come to next; none where that is a host, or is not decided yet, as where packets are still to be sprayed.
+    pub(super) next: Option<usize>,
+}
+
+/// Follows every VC from its host through the network: whose cells each stream carries, by VCI, and where to.
+pub(super) fn trace(network: &Network) -> Vec<BTreeMap<u32, Carried>> {
     let (nodes, streams) = network.parts();
     let mut consumers = vec![0; streams.len()];
     for (index, node) in nodes.iter().enumerate() {
@@ -36,12 +45,17 @@ pub(super) fn trace(network: &Network) -> Vec<BTreeMap<u32, Vc>> {
     let mut follow = |vc: Vc, first: (StreamId, u32)| {
         let mut open = vec![first];
         while let Some((stream, vci)) = open.pop() {
-            vcs[stream].insert(vci, vc);
+            let mut next = None;
             if let Some(port) = ports[stream] {
+                next = Some(port.link);
                 open.extend(port.hops(vci));
             } else if let Node::Channel(channel) = &nodes[consumers[stream]] {
+                let mut links = channel.hops(vci).map(|(behind, _)| ports[behind].map(|port| port.link));
+                let first = links.next().flatten();
+                next = if links.all(|link| link == first) { first } else { None };
                 open.extend(channel.hops(vci));
             }
+            vcs[stream].insert(vci, Carried { vc, next });
         }
     };
     for (flow, ends) in network.flows.iter().enumerate().filter(|(_, ends)| !ends.shares) {

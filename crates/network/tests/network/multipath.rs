@@ -195,6 +195,18 @@ fn a_viewer_sees_each_packet_on_a_way_of_its_flow_and_follows_none_through_a_por
         ways.iter().any(|way| way.route.contains(&row.link))
     };
     assert!(rows.len() > 100 && rows.iter().all(passes), "{} rows", rows.len());
+    // On the links between switches the port that comes next is one of the way; on the first link no way has been drawn yet.
+    for row in &rows {
+        let ways = live.graph().flows[row.vc.flow].sprayed_ways()[usize::from(row.vc.back)];
+        let places: Vec<_> = ways
+            .iter()
+            .flat_map(|way| way.route.iter().position(|&link| link == row.link).map(|at| (way, at)))
+            .collect();
+        let (first, last) = (places[0].1 == 0, places[0].1 + 1 == places[0].0.route.len());
+        let possible = |next| places.iter().any(|(way, at)| way.route.get(at + 1) == Some(&next));
+        assert_eq!(row.next.map(possible), (!first && !last).then_some(true), "{row:?}");
+    }
+    assert!(rows.iter().filter(|row| row.next.is_some()).count() > 50);
     let port = live.graph().flows[0].route[1];
     let refusal =
         live.passages(port, 4_000_000_000, 4_001_000_000, &mut || false).expect_err("sprayed").unwrap();

@@ -22,7 +22,7 @@ export interface Label {
   align: "left" | "right" | "center";
 }
 
-interface Box {
+export interface Box {
   left: number;
   right: number;
   top: number;
@@ -57,8 +57,8 @@ export function firstThatFits(texts: string[], width: number, measure: (text: st
 }
 
 /** Labels in a picture of this size, by node. Switches come first: there are fewer of them, and they tell where one is. */
-export function placeLabels(nodes: Named[], [width, height]: [number, number], measure: (text: string) => number): (Label | undefined)[] {
-  const taken: Box[] = nodes.map(({ x, y, radius }) => ({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius }));
+export function placeLabels(nodes: Named[], size: [number, number], measure: (text: string) => number): (Label | undefined)[] {
+  const taken = nodes.map(boxOfMark);
   const labels: (Label | undefined)[] = nodes.map(() => undefined);
   const hosts = nodes.filter(({ host }) => host).length;
   const order = nodes.map((_, index) => index).sort((a, b) => Number(nodes[a].host) - Number(nodes[b].host) || a - b);
@@ -74,7 +74,7 @@ export function placeLabels(nodes: Named[], [width, height]: [number, number], m
       const wide = measure(text);
       for (const label of candidates(node, text)) {
         const box = boxOf(label, wide);
-        if (box.left < 0 || box.right > width || box.top < 0 || box.bottom > height || taken.some((other) => overlap(box, other))) continue;
+        if (!isFree(box, taken, size)) continue;
         taken.push(box);
         return label;
       }
@@ -104,9 +104,18 @@ export function sidesAway(from: Point, place: Point): Side[] {
   return Math.abs(x) > Math.abs(y) ? [across[0], ...along] : [along[0], ...across];
 }
 
-function boxOf({ x, y, align }: Label, wide: number): Box {
+export function boxOfMark({ x, y, radius }: Named): Box {
+  return { left: x - radius, right: x + radius, top: y - radius, bottom: y + radius };
+}
+
+export function boxOf({ x, y, align }: Label, wide: number): Box {
   const left = align === "left" ? x : align === "right" ? x - wide : x - wide / 2;
   return { left, right: left + wide, top: y - LINE, bottom: y + LINE };
+}
+
+/** Whether a box lies in the picture and on no other. */
+export function isFree(box: Box, taken: Box[], [width, height]: [number, number]): boolean {
+  return box.left >= 0 && box.right <= width && box.top >= 0 && box.bottom <= height && !taken.some((other) => overlap(box, other));
 }
 
 function overlap(a: Box, b: Box): boolean {

@@ -1,5 +1,6 @@
 /** Switches in the direction of the data, and hosts beside the switch that they hang on. */
 
+import { routesOf } from "../../run/network.ts";
 import type { Description } from "../../run/types.ts";
 import { type Area, type Point, inside } from "./geometry.ts";
 
@@ -8,7 +9,7 @@ const PITCH = 4;
 
 /** Links between switches that data go over, those in the other direction as well. */
 export function trunksOf({ nodes, links, flows }: Description): number[] {
-  const used = new Set(flows.flatMap((flow) => flow.route));
+  const used = new Set(flows.flatMap((flow) => routesOf(flow)[0].flat()));
   return [...used].filter((link) => !nodes[links[link].from].host && !nodes[links[link].to].host);
 }
 

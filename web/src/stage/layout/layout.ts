@@ -1,11 +1,12 @@
-/** Where nodes stand, and how large they are: by level where data go up and down, as in a fat tree; in the direction of the data where
- * there is one; and else as far apart as they are in the network. */
+/** Where nodes stand, and how large they are: by level where data go up and down, as in a fat tree; in a grid, as in a torus; in the
+ * direction of the data where there is one; and else as far apart as they are in the network. */
 
 import type { Description } from "../../run/types.ts";
-import { type Point, areaOf, leastGap } from "./geometry.ts";
+import { type Area, type Point, areaOf, leastGap } from "./geometry.ts";
 import { inLayers, layersOf } from "./layers.ts";
 import { inLevels, levelsOf } from "./levels.ts";
 import { inMesh, isMesh } from "./mesh.ts";
+import { gridOf, inTorus, stubOf, wrapOf } from "./torus.ts";
 
 export interface Layout {
   /** By node. */
@@ -14,6 +15,8 @@ export interface Layout {
   sizes: number[];
   /** Half of the width of a switch. */
   half: number;
+  /** By how much a link leaves the picture that goes around it, on its way from one node to another; undefined for links that do not. */
+  wrapped?: (from: number, to: number) => Point | undefined;
 }
 
 /** Half of the width of a switch, at most and at least. */
@@ -21,23 +24,42 @@ export const SWITCH = 15;
 const LEAST_SWITCH = 3;
 /** The radius of a host, at most and at least. */
 const HOST = 7;
-const LEAST_HOST = 1.5;
+const LEAST_HOST = 1.3;
 /** Of more hosts than these none has space, and to find that out takes time. */
 const MOST_MEASURED = 1000;
 
 /** `longest` is the space that the longest name beside a host takes. */
 export function layOut(description: Description, [width, height]: [number, number], longest = 0): Layout {
   const area = areaOf(width, height, longest);
-  const levels = levelsOf(description);
-  const layers = layersOf(description);
-  const places = levels ? inLevels(description, levels, area) : isMesh(description, layers) ? inMesh(description, area) : inLayers(description, layers, area);
+  const places = placesOf(description, area);
   const half = halfOf(description, places);
-  return { places, half, sizes: sizesOf(description, places, half) };
+  return { places, half, sizes: sizesOf(description, places, half), wrapped: wrappedIn(description, area, half) };
+}
+
+function placesOf(description: Description, area: Area): Point[] {
+  const levels = levelsOf(description);
+  if (levels) return inLevels(description, levels, area);
+  const grid = gridOf(description);
+  if (grid) return inTorus(description, grid, area);
+  const layers = layersOf(description);
+  return isMesh(description, layers) ? inMesh(description, area) : inLayers(description, layers, area);
 }
 
 /** Whether a network has more above each other than one line of switches: it needs a higher picture. */
 export function isHigh(description: Description): boolean {
-  return levelsOf(description) !== undefined || isMesh(description, layersOf(description));
+  return levelsOf(description) !== undefined || gridOf(description) !== undefined || isMesh(description, layersOf(description));
+}
+
+function wrappedIn(description: Description, area: Area, half: number): Layout["wrapped"] {
+  const grid = gridOf(description);
+  if (!grid) return undefined;
+  const { nodes } = description;
+  const place = new Map(nodes.flatMap(({ host }, node) => (host ? [] : [node])).map((node, place) => [node, place]));
+  const stub = half + stubOf(grid, area, half);
+  return (from, to) => {
+    const wrap = nodes[from].host || nodes[to].host ? undefined : wrapOf(grid, place.get(from)!, place.get(to)!);
+    return wrap && { x: wrap.x * stub, y: wrap.y * stub };
+  };
 }
 
 /** Half of the width of switches that touch neither each other nor hosts. */

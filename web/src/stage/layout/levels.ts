@@ -1,5 +1,6 @@
 /** A fabric: hosts at the bottom, and each level of switches above the one before. */
 
+import { routesOf } from "../../run/network.ts";
 import type { Description } from "../../run/types.ts";
 import { type Area, type Point, inside } from "./geometry.ts";
 
@@ -17,7 +18,7 @@ export function levelsOf({ nodes, links, flows }: Description): number[] | undef
   }
   const top = Math.max(...levels);
   const steps = links.every(({ from, to }) => Math.abs(levels[from] - levels[to]) === 1);
-  const ways = new Set(flows.flatMap((flow) => flow.route.map((link) => `${links[link].from} ${links[link].to}`)));
+  const ways = new Set(flows.flatMap((flow) => routesOf(flow)[0].flat().map((link) => `${links[link].from} ${links[link].to}`)));
   const folded = links.some(({ from, to }) => levels[from] > 0 && levels[to] > 0 && ways.has(`${from} ${to}`) && ways.has(`${to} ${from}`));
   const switches = nodes.filter(({ host }) => !host).length;
   const trunks = new Set(links.filter(({ from, to }) => levels[from] > 0 && levels[to] > 0).map(({ from, to }) => `${Math.min(from, to)} ${Math.max(from, to)}`));

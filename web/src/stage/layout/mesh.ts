@@ -1,16 +1,16 @@
-/** A network without a direction, such as a ring, a torus or a random graph: switches stand as far apart as they are in the network, by
+/** A network without a direction, such as a ring or a random graph: switches stand as far apart as they are in the network, by
  * stress majorization (E. R. Gansner, Y. Koren and S. North, "Graph drawing by stress majorization", 2004), then so that none touches
  * another or stands on a link of others. Hosts stand around their switch, where its links leave most space. Nothing is drawn at random. */
 
 import type { Description } from "../../run/types.ts";
+import { type Cluster, type Shape, clustersOf, push, radiusOf, shapeOf, stepsOf, withHosts } from "./clusters.ts";
 import { type Area, type Point, distance } from "./geometry.ts";
 import { cablesOf, trunksOf } from "./layers.ts";
 
-/** Steps of the two relaxations: fewer where each takes long. */
-const WORK = 4e6;
-const MOST_STEPS = 300;
 /** The share of the area that switches with their hosts may take. */
 const FULL = 0.45;
+/** The angle that hosts take at most. */
+const ARC = 2;
 
 /** Whether there is no direction that all data follow: the same hosts send and receive, or data go around a loop, or to and fro where
  * there are several paths. */
@@ -30,84 +30,14 @@ export function isMesh(description: Description, layers: number[]): boolean {
   });
 }
 
-/** A switch and the hosts that hang on it: places are those of the graph of switches. */
-interface Cluster {
-  node: number;
-  hosts: number[];
-  neighbours: number[];
-}
-
 export function inMesh(description: Description, area: Area): Point[] {
   const clusters = clustersOf(description);
-  const shape = shapeOf(clusters, area);
+  const taken = (shape: Shape) => clusters.reduce((sum, { hosts }) => sum + Math.PI * radiusOf(hosts.length, shape) ** 2, 0);
+  const shape = shapeOf(ARC, (shape) => taken(shape) < FULL * area.width * area.height);
   const radii = clusters.map(({ hosts }) => radiusOf(hosts.length, shape));
   const centres = separated(fitted(stressed(clusters), radii, area), clusters, radii, shape, area);
-  const places: Point[] = description.nodes.map(() => ({ x: area.left + area.width / 2, y: area.top + area.height / 2 }));
-  clusters.forEach((cluster, place) => {
-    places[cluster.node] = centres[place];
-    const spots = around(cluster, place, centres, shape);
-    cluster.hosts.forEach((host, index) => (places[host] = spots[index]));
-  });
-  // Hosts of two switches that stand close together.
-  const hosts = clusters.flatMap((cluster) => cluster.hosts.map((host) => places[host]));
-  for (let step = 0; step < Math.min(20, stepsOf(hosts.length ** 2)); step++) {
-    hosts.forEach((a, one) => hosts.slice(one + 1).forEach((b) => push(a, b, LEAST_PITCH, one)));
-  }
-  return places;
-}
-
-function clustersOf({ nodes, links }: Description): Cluster[] {
-  const switches = nodes.map((_, node) => node).filter((node) => !nodes[node].host);
-  const place = new Map(switches.map((node, index) => [node, index]));
-  const clusters: Cluster[] = switches.map((node) => ({ node, hosts: [], neighbours: [] }));
-  const hung = new Set<number>();
-  for (const { from, to } of links) {
-    const cluster = clusters[place.get(to) ?? -1];
-    if (!cluster) continue;
-    if (nodes[from].host && !hung.has(from)) cluster.hosts.push(from);
-    if (nodes[from].host) hung.add(from);
-    else if (!cluster.neighbours.includes(place.get(from)!)) cluster.neighbours.push(place.get(from)!);
-  }
-  return clusters;
-}
-
-/** Sizes of what stands in the area. */
-interface Shape {
-  /** Half of the width of a switch. */
-  half: number;
-  /** From the middle of a switch to its hosts, and from one host to the next. */
-  away: number;
-  pitch: number;
-}
-
-/** The largest sizes at which everything fits. */
-function shapeOf(clusters: Cluster[], { width, height }: Area): Shape {
-  for (let half = 11; ; half *= 0.92) {
-    const shape = { half, away: half + 4 + 0.9 * half, pitch: Math.max(LEAST_PITCH, 0.9 * half) };
-    const taken = clusters.reduce((sum, { hosts }) => sum + Math.PI * radiusOf(hosts.length, shape) ** 2, 0);
-    if (taken < FULL * width * height || half < 3) return shape;
-  }
-}
-
-/** The least distance of two hosts. */
-const LEAST_PITCH = 3.2;
-/** Hosts in arcs of at most this angle, one outside the other. */
-const ARC = 2;
-
-function arcsOf(hosts: number, { away, pitch }: Shape): number[] {
-  const arcs: number[] = [];
-  for (let left = hosts; left > 0; ) {
-    const fit = Math.max(1, Math.floor((ARC * (away + arcs.length * pitch)) / pitch) + 1);
-    arcs.push(Math.min(left, fit));
-    left -= fit;
-  }
-  return arcs;
-}
-
-/** Of a switch with its hosts. */
-function radiusOf(hosts: number, shape: Shape): number {
-  const arcs = arcsOf(hosts, shape).length;
-  return arcs === 0 ? shape.half + 6 : shape.away + (arcs - 0.5) * shape.pitch;
+  const angles = clusters.map(({ neighbours }, place) => neighbours.map((other) => Math.atan2(centres[other].y - centres[place].y, centres[other].x - centres[place].x)));
+  return withHosts(description, clusters, centres, angles, shape, area);
 }
 
 /** Places whose distances are as those in the network, in no particular size. */
@@ -136,8 +66,6 @@ function stressed(clusters: Cluster[]): Point[] {
   }
   return places;
 }
-
-const stepsOf = (work: number) => Math.max(12, Math.min(MOST_STEPS, Math.floor(WORK / Math.max(1, work))));
 
 function hopsFrom(from: number, clusters: Cluster[]): number[] {
   const hops = clusters.map(() => Number.POSITIVE_INFINITY);
@@ -208,16 +136,6 @@ function separated(wanted: Point[], clusters: Cluster[], radii: number[], { half
   return places;
 }
 
-/** Moves two points apart, each by half of what is missing. */
-function push(a: Point, b: Point, least: number, seed: number): void {
-  const apart = distance(a, b);
-  if (apart >= least) return;
-  // Two points at one place have no direction: each pair has another one then.
-  const [x, y] = apart > 1e-6 ? [(a.x - b.x) / apart, (a.y - b.y) / apart] : [Math.cos(2.4 * seed), Math.sin(2.4 * seed)];
-  const move = (least - apart) / 2;
-  [a.x, a.y, b.x, b.y] = [a.x + x * move, a.y + y * move, b.x - x * move, b.y - y * move];
-}
-
 /** Moves what stands on the line between two points to its side, and the line to the other. */
 function clearWay(places: Point[], from: number, to: number, least: number): void {
   const [a, b] = [places[from], places[to]];
@@ -233,24 +151,5 @@ function clearWay(places: Point[], from: number, to: number, least: number): voi
     [place.x, place.y] = [place.x - y * move, place.y + x * move];
     // The link gives way too, most at the end that is nearer.
     for (const [end, share] of [[a, 1 - along / length], [b, along / length]] as [Point, number][]) [end.x, end.y] = [end.x + y * move * share, end.y - x * move * share];
-  });
-}
-
-/** Places of the hosts of a switch: in the middle of the largest angle between two of its links. */
-function around({ hosts, neighbours }: Cluster, place: number, centres: Point[], shape: Shape): Point[] {
-  const here = centres[place];
-  const angles = neighbours.map((other) => Math.atan2(centres[other].y - here.y, centres[other].x - here.x)).sort((a, b) => a - b);
-  let [middle, widest] = [-Math.PI / 2, 0];
-  angles.forEach((angle, index) => {
-    const next = index + 1 < angles.length ? angles[index + 1] : angles[0] + 2 * Math.PI;
-    if (next - angle > widest + 1e-6) [middle, widest] = [(angle + next) / 2, next - angle];
-  });
-  return arcsOf(hosts.length, shape).flatMap((count, arc) => {
-    const away = shape.away + arc * shape.pitch;
-    const step = Math.min(shape.pitch * 1.6, (ARC * away) / Math.max(1, count - 1)) / away;
-    return Array.from({ length: count }, (_, index) => {
-      const angle = middle + (index - (count - 1) / 2) * Math.max(step, shape.pitch / away);
-      return { x: here.x + Math.cos(angle) * away, y: here.y + Math.sin(angle) * away };
-    });
   });
 }

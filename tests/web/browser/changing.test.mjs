@@ -1,0 +1,190 @@
+/** What is changed in a scenario, and runs beside each other. In a real browser, from a file. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inBrowser } from "./harness.mjs";
+
+inBrowser("changes", ({ open, until, now, finished, fingerprint }) => {
+  test("a change that is under way does not reach the scenario that is chosen next, and none of two keys is lost", async () => {
+    const page = await open("#scenario=fifteen-connections");
+    await page.evaluate("lab.playback.seek(900e9), lab.changes.set('seed', '7'), lab.changes.set('switch.buffer', '300 cells'), void 0");
+    await until(page, "lab.set.length === 2");
+    await until(page, "lab.run.now === 900e9");
+    await page.evaluate("lab.changes.set('seed', '9'), lab.playback.seek(400e9), void 0");
+    await until(page, "lab.run.description.seed === '9' && lab.run.now === 400e9");
+    await page.evaluate("lab.changes.set('seed', '8'), lab.openScenario({ ...lab.scenario, id: 'two-sources', toml: lab.scenario.toml.replace('fifteen', 'some') }), void 0");
+    await until(page, "lab.scenario.id === 'two-sources'");
+    await page.waitForTimeout(1000);
+    assert.deepEqual(await page.evaluate("lab.set"), []);
+    // A run that ended in the middle of a jump does not hold up the next one.
+    await page.evaluate("lab.playback.seek(30e9)");
+    assert.equal(await now(page), 30e9);
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a threshold that is dragged is another scenario, at the same moment", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.selectOption("#policy", "epd");
+    await until(page, "lab.run.description.links[lab.port].policy === 'epd'");
+    await page.evaluate("lab.playback.seek(140e9)");
+    const before = await fingerprint(page);
+    const box = await page.locator(".closeup").boundingBox();
+    const height = (units) => box.y + box.height - 30 - (units / 40) * (box.height - 30 - 58);
+    await page.mouse.move(box.x + box.width / 2, height(28));
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 2, height(20), { steps: 4 });
+    await page.mouse.move(box.x + box.width / 2, height(12), { steps: 4 });
+    await page.mouse.up();
+    await until(page, "lab.run.description.links[lab.port].levels[0].units === 12");
+    assert.equal(await now(page), 140e9);
+    assert.notEqual(await fingerprint(page), before);
+    assert.match(await page.textContent(".chips"), /switch\.discard\.epd\.threshold = 12 cells/);
+    // The same by keyboard.
+    await page.focus("#level-threshold");
+    await page.keyboard.press("ArrowRight");
+    await until(page, "lab.run.description.links[lab.port].levels[0].units === 13");
+    assert.equal(await page.evaluate("document.activeElement.id"), "level-threshold");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a finger drags a threshold, and the page does not scroll", async () => {
+    const page = await open("#scenario=lost-cell", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    await page.selectOption("#policy", "epd");
+    await until(page, "lab.run.description.links[lab.port].policy === 'epd'");
+    await page.locator(".closeup").scrollIntoViewIfNeeded();
+    const box = await page.locator(".closeup").boundingBox();
+    const height = (units) => box.y + box.height - 30 - (units / 40) * (box.height - 30 - 58);
+    const scrolled = await page.evaluate("scrollY");
+    const touch = await page.context().newCDPSession(page);
+    const point = (units) => [{ x: box.x + box.width / 2, y: height(units) }];
+    await touch.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: point(28) });
+    for (const units of [24, 20, 16]) await touch.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: point(units) });
+    await touch.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+    await until(page, "lab.run.description.links[lab.port].levels[0].units === 16");
+    assert.equal(await page.evaluate("scrollY"), scrolled);
+    await page.context().close();
+  });
+
+  test("a threshold that is dragged where it may not stand says why under the finger", async () => {
+    const page = await open("#scenario=lost-cell", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    await page.selectOption("#policy", "espd");
+    await until(page, "lab.run.description.links[lab.port].policy === 'espd'");
+    await page.evaluate("lab.changes.set('switch.discard.espd.low', '20 cells')");
+    await until(page, "lab.run.description.links[lab.port].levels.some(({ units }) => units === 20)");
+    await page.locator(".closeup").scrollIntoViewIfNeeded();
+    const box = await page.locator(".closeup").boundingBox();
+    const height = (units) => box.y + box.height - 30 - (units / 40) * (box.height - 30 - 58);
+    const touch = await page.context().newCDPSession(page);
+    const drag = async (...heights) => {
+      const points = heights.map((units) => [{ x: box.x + box.width / 2, y: height(units) }]);
+      await touch.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: points[0] });
+      for (const touchPoints of points.slice(1)) await touch.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints });
+      await touch.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+    };
+    const refusal = page.locator(".port .tip");
+    const low = () => page.evaluate("lab.run.description.links[lab.port].levels.find(({ key }) => key === 'low').units");
+    await drag(20, 30, 39);
+    await until(page, "!document.querySelector('.port .tip').hidden");
+    assert.match(await refusal.innerText(), /^low = 39 cells is refused\nswitch\.discard\.espd\.low: the low threshold \(39 cells\) is above the high threshold/);
+    const { x, y, width, height: tall } = await refusal.boundingBox();
+    assert.ok(x >= 0 && x + width <= 390 && y > box.y && y + tall < 844, "it is seen where the finger was");
+    // Those who hear the page are told once, by the settings.
+    assert.equal(await page.locator("[role=alert]:visible", { hasText: "low threshold" }).count(), 1);
+    assert.equal(await page.getAttribute("#level-low", "aria-describedby"), "level-low-error");
+    const stood = await low();
+    assert.ok(stood < 39);
+    await drag(stood, 14, 12);
+    await until(page, "lab.run.description.links[lab.port].levels.find(({ key }) => key === 'low').units === 12");
+    await until(page, "document.querySelector('.port .tip').hidden");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a setting that is refused stays in its field, with the reason below it", async () => {
+    const page = await open("#scenario=two-sources");
+    await page.fill("#buffer", "no number");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#buffer-error");
+    assert.match(await page.textContent("#buffer-error"), /^switch\.buffer: expected a buffer size such as "2000 cells"/);
+    assert.equal(await page.inputValue("#buffer"), "no number");
+    await page.fill("#setting", "tcp.recovery = sakc");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#setting-error");
+    assert.match(await page.textContent("#setting-error"), /^tcp\.recovery: unknown name "sakc"; did you mean "sack"\?/);
+    assert.equal(await page.inputValue("#setting"), "tcp.recovery = sakc");
+    assert.equal(await page.evaluate("document.activeElement.id"), "setting");
+    // What is being written outlives a change elsewhere.
+    await page.selectOption("#policy", "epd");
+    await until(page, "lab.run.description.links[lab.port].policy === 'epd'");
+    assert.equal(await page.inputValue("#setting"), "tcp.recovery = sakc");
+    await page.fill("#setting", "tcp.recovery");
+    await page.press("#setting", "Enter");
+    assert.match(await page.textContent("#setting-error"), /^Write a key and a value/);
+    await page.fill("#setting", "tcp.recovery = sack");
+    await page.press("#setting", "Enter");
+    await until(page, "lab.set.some(([key]) => key === 'tcp.recovery')");
+    await until(page, "!document.querySelector('#setting-error')");
+    assert.equal(await page.inputValue("#setting"), "");
+    await page.fill("#buffer", "300 cells");
+    await page.press("#buffer", "Enter");
+    await until(page, "lab.run.description.links[lab.port].capacity === 300");
+    await until(page, "!document.querySelector('#buffer-error')");
+    // Two keys that fit only together: the first cannot be taken back alone.
+    for (const text of ["duration = 6 s", "warm-up = 5500 ms"]) {
+      await page.fill("#setting", text);
+      await page.press("#setting", "Enter");
+      await until(page, `lab.set.some((pair) => pair.join(" = ") === "${text}")`);
+    }
+    await page.click(".chips button:has-text('duration')");
+    await page.waitForSelector("#chips-error");
+    assert.match(await page.textContent("#chips-error"), /^warm-up: the warm-up \(5.5 s\) must be shorter than the duration/);
+    assert.ok(await page.isHidden("#toast"), "nothing covers the page");
+    assert.equal(await page.locator(".wrong", { hasText: "--set" }).count(), 0, "the page has no options");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("two runs stand side by side at the same moment, and say where they part", async () => {
+    const page = await open("#scenario=lost-cell");
+    await finished(page);
+    await page.click("#pin");
+    await page.selectOption("#policy", "ppd");
+    await until(page, "lab.run.description.links[lab.port].policy === 'ppd' && lab.beside");
+    await page.evaluate("lab.playback.seek(165e9)");
+    assert.equal(await page.locator(".view").count(), 2);
+    assert.equal(await page.evaluate("lab.beside.now"), 165e9);
+    await until(page, "document.querySelector('#measures').textContent.includes('The runs part at 158')");
+    await page.context().close();
+  });
+
+  test("a policy is written on the page; a wrong one is explained, and stays to be mended", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.selectOption("#policy", "epd");
+    await until(page, "lab.run.description.links[lab.port].policy === 'epd'");
+    await page.evaluate("lab.changes.set('switch.discard.epd.threshold', '80 %')");
+    await until(page, "lab.run.description.links[lab.port].levels[0].units === 32");
+    const epd = await fingerprint(page);
+    await page.selectOption("#policy", "script");
+    await until(page, "lab.run.description.links[lab.port].policy === 'script'");
+    assert.equal(await page.inputValue("#rule"), "occupancy < high");
+    assert.equal(await fingerprint(page), epd);
+    await page.fill("#rule", "occupancy < hihg");
+    await page.click("#run-rule");
+    await until(page, "document.querySelector('#rule-error').textContent.startsWith('line 1, column 13: there is no `hihg`')");
+    assert.equal(await page.inputValue("#rule"), "occupancy < hihg");
+    assert.equal(await fingerprint(page), epd);
+    await page.fill("#rule", "// half of it\noccupancy < low");
+    await page.press("#rule", "Control+Enter");
+    await until(page, "lab.run.description.links[lab.port].rule.endsWith('occupancy < low')");
+    assert.equal(await page.textContent("#rule-error"), "");
+    assert.ok(await page.isHidden("#toast"), "it is said once, beside the rule");
+    assert.notEqual(await fingerprint(page), epd);
+    const link = await page.evaluate("lab.address.link()");
+    const other = await open(new URL(link).hash);
+    assert.equal(await fingerprint(other), await fingerprint(page));
+    assert.deepEqual(page.errors, []);
+    for (const one of [page, other]) await one.context().close();
+  });
+});

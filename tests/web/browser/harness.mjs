@@ -1,0 +1,63 @@
+/** The page in a real browser, from a file: what somebody does who uses it. Skipped, with a word, where there is no Chromium. */
+
+import { createRequire } from "node:module";
+import path from "node:path";
+import { after, before, describe } from "node:test";
+import { chromium as findChromium, pageUrl, root } from "../support.mjs";
+
+export const executablePath = findChromium();
+export const require = createRequire(path.join(root, "web/package.json"));
+
+/** Tests that share a browser; `tests` is given what they do in it. */
+export function inBrowser(title, tests) {
+  describe(title, { skip: executablePath ? false : "no Chromium is installed (CHROMIUM names one)" }, () => {
+    let browser;
+    before(async () => {
+      const { chromium } = require("playwright-core");
+      browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+    });
+    after(() => browser?.close());
+    tests({ open: (fragment = "", options = {}) => open(options.in ?? browser, fragment, options), until, now, idle, finished, fingerprint, drop });
+  });
+}
+
+/** Opens the lab; `errors` collects what goes wrong in it, `requests` what it asks for. */
+async function open(browser, fragment, { in: _, ...options }) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+  const page = await context.newPage();
+  page.errors = [];
+  page.requests = [];
+  page.on("pageerror", (error) => page.errors.push(error.message));
+  page.on("console", (message) => message.type() === "error" && page.errors.push(message.text()));
+  page.on("request", (request) => page.requests.push(request.url()));
+  await page.goto(pageUrl + fragment);
+  await page.waitForSelector("html[data-ready]");
+  return page;
+}
+
+/** Waits until an expression holds. The page's own policy forbids `eval`, which the library's way of waiting needs. */
+async function until(page, expression) {
+  for (let round = 0; round < 4000; round++) {
+    if (await page.evaluate(expression)) return;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`${expression} never holds; now: ${await page.evaluate("lab.run.now")}, ${await page.textContent("#toast")}`);
+}
+
+const now = (page) => page.evaluate("lab.run.now");
+const idle = (page) => until(page, "!lab.run.isBusy");
+const finished = (page) => until(page, "lab.run.outcome !== undefined");
+
+async function fingerprint(page) {
+  await finished(page);
+  return page.evaluate("lab.run.outcome.fingerprint");
+}
+
+/** Drops a file on the page. */
+function drop(page, name, text) {
+  return page.evaluate(([name, text]) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([text], name));
+    dispatchEvent(new DragEvent("drop", { dataTransfer, cancelable: true }));
+  }, [name, text]);
+}

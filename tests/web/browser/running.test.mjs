@@ -1,0 +1,123 @@
+/** Time: it runs, pauses, goes anywhere, and survives the loss of a worker. In a real browser, from a file. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { resolved } from "../support.mjs";
+import { inBrowser } from "./harness.mjs";
+
+inBrowser("time", ({ open, until, now, idle, finished, drop }) => {
+  test("it runs, pauses, and goes by cell, frame and loss", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.click("#play");
+    await until(page, "lab.run.now > 0");
+    await page.click("#play");
+    await idle(page);
+    assert.equal(await page.textContent("#play"), "Play");
+    const paused = await now(page);
+    await page.evaluate("lab.playback.seek(150e9)");
+    await page.click("#step-cell");
+    await until(page, "lab.run.now === 150106000000");
+    await page.keyboard.press("f");
+    await until(page, "lab.run.now > 150106000000");
+    await finished(page);
+    await page.keyboard.press("d");
+    await until(page, "lab.run.now === lab.run.discards[0].at + 1");
+    assert.ok(paused < 150e9);
+    // The page shows the keys as capitals.
+    await page.evaluate("lab.playback.seek(150e9)");
+    await page.keyboard.press("Shift+F");
+    await until(page, "lab.run.now > 150e9");
+    await page.evaluate("lab.playback.seek(150e9)");
+    await page.keyboard.press("Shift+D");
+    await until(page, "lab.run.now === lab.run.discards[0].at + 1");
+    await page.click("#restart");
+    await until(page, "lab.run.now === 0");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("the time line goes forwards and back", async () => {
+    const page = await open("#scenario=two-sources");
+    const box = await page.locator("#strip").boundingBox();
+    for (const share of [0.8, 0.3]) {
+      await page.mouse.click(box.x + 78 + share * (box.width - 86), box.y + 40);
+      await until(page, `Math.abs(lab.run.now - ${share * 5e12}) < 30e9`);
+    }
+    await page.focus("#strip");
+    const before = await now(page);
+    await page.keyboard.press("ArrowLeft");
+    await until(page, `lab.run.now < ${before}`);
+    await page.context().close();
+  });
+
+  test("a worker that is lost is replaced, and the run goes on where it was", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.evaluate("lab.playback.seek(120e9)");
+    await page.evaluate("lab.run.kill()");
+    await page.click("#play");
+    await until(page, "lab.run.now > 120e9");
+    await page.click("#play");
+    await idle(page);
+    assert.ok((await now(page)) < 200e9);
+    await page.context().close();
+  });
+
+  test("what is asked of a worker that is lost is done by the next one", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.evaluate("lab.playback.seek(150e9)");
+    await page.evaluate("lab.run.kill()");
+    await page.click("#step-cell");
+    await until(page, "lab.run.now === 150106000000");
+    await page.evaluate("lab.run.kill()");
+    assert.match(await page.evaluate("lab.run.scenario()"), /^name = "one lost cell"$/m);
+    await page.evaluate("lab.run.kill()");
+    await page.evaluate("lab.playback.seek(20e9)");
+    assert.equal(await now(page), 20e9);
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a worker that is lost while it runs ahead is replaced, and the strip is whole", async () => {
+    const page = await open("#scenario=fifteen-connections");
+    await page.evaluate("lab.changes.set('seed', '2')");
+    await until(page, "lab.run.scanned > 0");
+    assert.equal(await page.evaluate("lab.run.kill('ahead'), lab.run.outcome"), undefined);
+    await finished(page);
+    const [samples, last, duration] = await page.evaluate("[lab.run.samples.times.length, lab.run.samples.times.at(-1), lab.run.description.duration]");
+    assert.equal(samples, 6000);
+    assert.equal(last, duration);
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("the strip shows delays, and short flows where they end", async () => {
+    const page = await open("#scenario=two-sources");
+    const height = () => page.evaluate("document.querySelector('#strip').clientHeight");
+    const usual = await height();
+    await drop(page, "short.toml", resolved("two-sources").replace(/^\[traffic\][^[]*/m, '[traffic]\nkind = "short-flows"\nload = 0.3\nsize = { kind = "fixed", bytes = "20 kB" }\n'));
+    await until(page, "lab.run.description.flows.every(({ pool }) => pool)");
+    await finished(page);
+    // A panel of completion times instead of those of windows and round trips.
+    assert.equal(await height(), usual - 78);
+    assert.ok(await page.evaluate("lab.run.completions.length > 20"));
+    await drop(page, "cells.toml", resolved("two-sources").replace(/^\[traffic\][^[]*/m, '[traffic]\nkind = "cbr"\nrate = "10 Mbit/s"\n'));
+    await until(page, "lab.run.description.flows.every(({ tcp }) => !tcp)");
+    await finished(page);
+    // The same, with the delays of bare cells.
+    assert.equal(await height(), usual - 78);
+    assert.ok(await page.evaluate("lab.run.samples.delay.every((values) => values.filter((value) => value > 0).length > 1000)"));
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("two hundred flows are drawn", async () => {
+    const page = await open();
+    await drop(page, "many.toml", resolved("two-sources").replace("sources = 2", "sources = 200").replace('duration = "5 s"', 'duration = "1200 ms"'));
+    await until(page, "lab.run.description.flows.length === 200");
+    await page.evaluate("lab.playback.seek(300e9)");
+    await page.click("#play");
+    await until(page, "lab.run.now > 300e9");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+});

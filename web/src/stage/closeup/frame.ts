@@ -1,0 +1,89 @@
+/** Where things are in the picture of a port, and what all of its parts share. */
+
+import { type Scene, slotOf } from "../scene.ts";
+import type { LevelInfo } from "../../run/types.ts";
+import { Port } from "../../run/view.ts";
+
+export interface Frame {
+  /** Of the glass. */
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+  /** Width of a cell of the port's own link. */
+  cell: number;
+  /** Units that the glass holds to its rim. */
+  capacity: number;
+  limited: boolean;
+}
+
+export interface Drag {
+  level: LevelInfo;
+  /** In units of the buffer. */
+  value: number;
+}
+
+/** What is drawn, and on what. */
+export interface Picture {
+  context: CanvasRenderingContext2D;
+  /** Of the canvas, in pixels of the picture. */
+  width: number;
+  scene: Scene;
+  frame: Frame;
+  /** The links on which each VC comes to the port, by VC. */
+  inputs: Map<number, Set<number>>;
+  /** The links that have a lane, from the top down. */
+  lanes: number[];
+}
+
+const LANE_GAP = 3;
+/** Space above the glass, for what has just been lost. */
+const HEAD = 58;
+/** From the glass to the lanes on both sides of it. */
+export const GAP = 10;
+
+export function frameOf(scene: Scene, width: number, height: number): Frame {
+  const { capacity } = scene.run.description.links[scene.port];
+  const glass = Math.max(64, Math.min(120, width * 0.12));
+  const left = width * 0.5 - glass / 2;
+  const seen = Math.max(50, occupancyOf(scene) * 1.2);
+  return {
+    left, right: left + glass, top: HEAD, bottom: height - 30,
+    cell: Math.max(7, Math.min(15, width / 60)),
+    capacity: capacity ?? 100 * Math.ceil(seen / 100), limited: capacity !== null,
+  };
+}
+
+/** What the port holds at the moment that is shown. */
+export function occupancyOf(scene: Scene): number {
+  const { ports } = scene.run.view;
+  for (let row = 0; row < ports.length; row++) {
+    if (ports.get(row, Port.link) === scene.port) return ports.get(row, Port.occupancy);
+  }
+  return 0;
+}
+
+/** The height at which so many units fill the glass. */
+export function heightOf(frame: Frame, units: number): number {
+  return frame.bottom - (units / frame.capacity) * (frame.bottom - frame.top);
+}
+
+/** The lane that cells of an input come on: its top and its height. */
+export function laneIn({ frame, lanes }: Picture, place: number): [number, number] {
+  const room = frame.bottom - frame.top - 20;
+  const pitch = Math.min(30, room / Math.max(1, lanes.length));
+  const height = Math.max(2, Math.min(13, pitch - LANE_GAP));
+  return [frame.top + 12 + place * pitch + (pitch - height) / 2, height];
+}
+
+/** The lane that cells leave on: its top and its height. */
+export function laneOut({ frame }: Picture): [number, number] {
+  return [frame.bottom - 15, 13];
+}
+
+/** Where the outgoing lane ends: a short link is shorter than the canvas, and what it carries does not vanish half-way. */
+export function endOut({ scene, frame, width }: Picture): number {
+  const link = scene.run.description.links[scene.port];
+  const length = link.delay * (frame.cell / slotOf(link));
+  return Math.min(width, frame.right + GAP + Math.max(60, length));
+}

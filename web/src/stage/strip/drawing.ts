@@ -1,0 +1,150 @@
+/** A panel of the strip on the canvas: its frame, its curves, dots and marks, and the axis below all of them. */
+
+import { SMALL } from "../canvas.ts";
+import { tick } from "../../text/format.ts";
+import type { Theme } from "../../theme.ts";
+import type { Curve, Dot, Mark, Panel } from "./panels.ts";
+import { type Window, samplesIn } from "./window.ts";
+
+/** Space for names and values at the left of all panels, and for nothing at their right. */
+export const LABELS = 78;
+export const RIGHT = 8;
+/** The height of the axis. */
+export const AXIS = 20;
+
+/** What is drawn on: its size, the part of the run that is seen, and where a time is. */
+export interface Sheet {
+  context: CanvasRenderingContext2D;
+  theme: Theme;
+  width: number;
+  height: number;
+  window: Window;
+  x: (time: number) => number;
+}
+
+export function drawPanel(sheet: Sheet, panel: Panel, times: number[], y: number, height: number): void {
+  const { context, theme, width } = sheet;
+  const bottom = y + height;
+  const share = ({ top, bottom: least }: Panel, value: number) => (least ? Math.log(value / least) / Math.log(top / least) : value / top);
+  const level = (value: number) => bottom - share(panel, value) * (height - 4);
+  context.font = SMALL;
+  context.textAlign = "left";
+  context.fillStyle = theme.ink;
+  context.textBaseline = "top";
+  context.fillText(panel.title, 0, y);
+  context.fillStyle = theme.muted;
+  context.fillText(panel.unit(panel.top), 0, y + 15);
+  context.textBaseline = "bottom";
+  context.fillText(panel.bottom ? panel.unit(panel.bottom) : "0", 0, bottom + 1);
+  context.strokeStyle = theme.line;
+  context.lineWidth = 1;
+  context.beginPath();
+  context.moveTo(LABELS, bottom + 0.5);
+  context.lineTo(width - RIGHT, bottom + 0.5);
+  context.stroke();
+  context.save();
+  context.beginPath();
+  context.rect(LABELS, y - 2, width - LABELS - 6, height + 4);
+  context.clip();
+  for (const units of panel.levels) drawLevel(sheet, level(units));
+  const order = [...panel.curves].sort((a, b) => Number(b.faint) - Number(a.faint));
+  for (const curve of order) drawCurve(sheet, times, curve, level);
+  drawDots(sheet, panel.dots ?? [], level);
+  drawMarks(sheet, panel.marks, y);
+  context.restore();
+}
+
+/** A threshold. */
+function drawLevel({ context, theme, width }: Sheet, y: number): void {
+  context.strokeStyle = theme.accent;
+  context.globalAlpha = 0.5;
+  context.setLineDash([3, 3]);
+  context.beginPath();
+  context.moveTo(LABELS, y);
+  context.lineTo(width - RIGHT, y);
+  context.stroke();
+  context.setLineDash([]);
+  context.globalAlpha = 1;
+}
+
+/** One vertical stroke a pixel, from the least to the most value in it: as exact as the screen, however many samples there are. */
+function drawCurve({ context, window, x: xOf }: Sheet, times: number[], curve: Curve, level: (value: number) => number): void {
+  const { values } = curve;
+  const count = Math.min(times.length, values.length);
+  if (count === 0) return;
+  const [first, last] = samplesIn(times, window, count);
+  context.strokeStyle = curve.colour;
+  context.lineWidth = curve.faint ? 1 : 1.5;
+  context.globalAlpha = curve.faint ? 0.35 : 1;
+  if (curve.dashed) context.setLineDash([4, 3]);
+  context.beginPath();
+  let column = Number.NaN;
+  let [least, most, latest] = [0, 0, 0];
+  const flush = () => {
+    if (Number.isNaN(column)) return;
+    context.lineTo(column, level(most));
+    if (least !== most) context.lineTo(column, level(least));
+    context.lineTo(column, level(latest));
+  };
+  for (let index = first; index <= last; index++) {
+    const x = Math.round(xOf(times[index]) * 2) / 2;
+    const value = values[index];
+    if (curve.known && !curve.known(value)) continue;
+    if (x !== column) {
+      flush();
+      [column, least, most] = [x, value, value];
+    }
+    least = Math.min(least, value);
+    most = Math.max(most, value);
+    latest = value;
+  }
+  flush();
+  context.stroke();
+  context.setLineDash([]);
+  context.globalAlpha = 1;
+}
+
+function drawDots({ context, window, x: xOf }: Sheet, dots: Dot[], level: (value: number) => number): void {
+  let last = "";
+  for (const { at, value, colour, faint } of dots) {
+    if (at < window.from || at > window.to) continue;
+    const [x, y] = [Math.round(xOf(at)), Math.round(level(value))];
+    const place = `${x} ${y} ${colour}`;
+    if (place === last) continue;
+    last = place;
+    context.fillStyle = colour;
+    context.globalAlpha = faint ? 0.25 : 0.8;
+    context.fillRect(x - 1, y - 1, 2.5, 2.5);
+  }
+  context.globalAlpha = 1;
+}
+
+function drawMarks({ context, window, x: xOf }: Sheet, marks: Mark[], y: number): void {
+  let last = "";
+  for (const { at, colour } of marks) {
+    if (at < window.from || at > window.to) continue;
+    const x = Math.round(xOf(at));
+    const place = `${x} ${colour}`;
+    if (place === last) continue;
+    last = place;
+    context.fillStyle = colour;
+    context.fillRect(x - 0.75, y - 1, 1.5, 6);
+  }
+}
+
+export function drawAxis({ context, theme, width, height, window: { from, to }, x: xOf }: Sheet): void {
+  context.font = SMALL;
+  context.fillStyle = theme.muted;
+  context.textBaseline = "top";
+  const step = niceStep((to - from) / Math.max(2, width / 130));
+  for (let time = Math.ceil(from / step) * step; time <= to; time += step) {
+    const x = xOf(time);
+    context.textAlign = x > width - 40 ? "right" : "center";
+    context.fillText(tick(time, step), x, height - AXIS + 4);
+  }
+}
+
+function niceStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least)!;
+}
