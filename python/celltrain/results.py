@@ -62,6 +62,9 @@ FRAMES = {
 PART = 1 << 16
 """Bytes of values in a part of the time series that are written."""
 
+STRETCH = 1 << 18
+"""Rows of a frame that are read at once."""
+
 NO_SCENARIO = "these results do not hold their scenario: run it again with this version"
 
 OLD_NAMES = 1
@@ -478,7 +481,16 @@ class Result(Frames):
 def frame_rows(frame: "pl.LazyFrame", *columns: str) -> Iterable[tuple[Any, ...]]:
     """Some columns of a frame, row by row; nothing where one of them is not there, as in older results."""
     is_whole = {*columns} <= {*frame.collect_schema()}
-    return frame.select(columns).collect().iter_rows() if is_whole else ()
+    return _rows(frame.select(columns)) if is_whole else ()
+
+
+def _rows(frame: "pl.LazyFrame") -> Iterator[tuple[Any, ...]]:
+    """Every row of a frame, of which `STRETCH` rows are in memory at once."""
+    import polars as pl
+
+    height = frame.select(pl.len()).collect().item()
+    for begin in range(0, height, STRETCH):
+        yield from frame.slice(begin, STRETCH).collect().iter_rows()
 
 
 def read_frames(place: Path, manifest: Mapping[str, Any]) -> "Callable[[str], pl.DataFrame]":

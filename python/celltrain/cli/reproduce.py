@@ -198,6 +198,8 @@ def _write(found: "Reproduction", folder: "Folder") -> None:
 
 
 def _show(found: "Reproduction") -> None:
+    from celltrain.advice import advice_on_paper
+
     paper = found.paper
     terminal.say(f"{paper.title} ({paper.reference})")
     times = f"{found.replications} replication{'' if found.replications == 1 else 's'}"
@@ -209,7 +211,9 @@ def _show(found: "Reproduction") -> None:
     for stack in found.stacks:
         _show_claims(found, stack)
     origin = found.provenance
-    terminal.say(f"\n{options.effort(origin, len(origin['fingerprints']))}")
+    terminal.say("")
+    terminal.say_notes(advice_on_paper(found))
+    terminal.say(f"{options.effort(origin, len(origin['fingerprints']))}")
 
 
 def _show_table(found: "Reproduction", table: "Table") -> None:

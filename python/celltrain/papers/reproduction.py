@@ -124,6 +124,8 @@ class Reproduction:
     runs: list[CellRun]
     """Every replication of every column, in the order of stacks, tables, columns and replications."""
     provenance: dict[str, Any]
+    alike: tuple[tuple[str, str, str], ...] = ()
+    """The stack, table and column of which every replication measured the same."""
     defects: tuple[str, ...] = ()
     """A line for each run that found celltrain wrong; the tables that need it are left out."""
 
@@ -304,12 +306,15 @@ class Reproduction:
 
     def to_json(self) -> dict[str, Any]:
         """The object that `celltrain reproduce --json` prints."""
+        from celltrain.advice import advice_on_paper
+
         return {
             "paper": self.paper.id,
             "version": self.provenance["celltrain"],
             "replications": self.replications,
             "seed": self.seed,
             "fingerprint": self.provenance["fingerprint"],
+            "notes": advice_on_paper(self),
             "rows": [
                 {
                     "table": self.label(row.table, row.stack),

@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from celltrain import text
+from celltrain.advice import advice_on_paper
 from celltrain.bounds import bounds_of_row
 from celltrain.papers import printed
 from celltrain.papers.description import Claim, OverTime, Table
@@ -49,6 +50,7 @@ def add_reproduction(page: Page, found: Reproduction) -> None:
     """Adds everything that came out of a reproduction to a page."""
     paper = found.paper
     page.lead(f"Do the conclusions of “{paper.title}” hold?", _answers(found))
+    parts.notes(page, advice_on_paper(found))
     lead = _lead(page, found)
     _claims(page, found)
     _asked(page, found)
