@@ -567,7 +567,7 @@ def test_an_interrupt_while_the_command_is_loaded(what: str, status: int) -> Non
         "import signal, sys, celltrain\n"
         "class Interrupted:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name != 'celltrain.cli':\n"
+        "        if name not in ('celltrain.cli', 'atexit'):\n"
         f"            {what}\n"
         "sys.meta_path.insert(0, Interrupted())\n"
         "from celltrain.cli import main\n"
@@ -575,6 +575,52 @@ def test_an_interrupt_while_the_command_is_loaded(what: str, status: int) -> Non
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (answer.returncode, answer.stdout, answer.stderr) == (status, "", "interrupted\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ on Windows")
+@pytest.mark.parametrize(
+    ("when", "statuses"),
+    [
+        # As soon as the command has ended.
+        ("cli.exec = lambda _: signal.raise_signal(signal.SIGINT)", {130}),
+        # While Python waits for threads.
+        (
+            (
+                "def late():\n"
+                "    threading.main_thread().join()\n"
+                "    os.kill(os.getpid(), signal.SIGINT)\n"
+                "    time.sleep(0.2)\n"
+                "threading.Thread(target=late).start()"
+            ),
+            {130},
+        ),
+        # While it cleans up: too late for anything.
+        ("atexit.register(signal.raise_signal, signal.SIGINT)", {0}),
+        (
+            (
+                "class Late:\n"
+                "    def __del__(self, kill=os.kill, own=os.getpid(), number=signal.SIGINT):\n"
+                "        kill(own, number)\n"
+                "late = Late()"
+            ),
+            {0},
+        ),
+    ],
+)
+def test_an_interrupt_after_the_output(when: str, statuses: set[int]) -> None:
+    """The module: "130 interrupted", never the signal's own status, and no traceback."""
+    script = (
+        "import atexit, os, signal, sys, threading, time\n"
+        "from celltrain import cli\n"
+        "sys.argv = ['celltrain', '--version']\n"
+        f"{when}\n"
+        "cli.main()"
+    )
+    command = [sys.executable, "-c", script]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=_heed_interrupts)
+    assert answer.stdout.startswith("celltrain ")
+    assert answer.returncode in statuses, answer.stderr
+    assert answer.stderr in ("", "interrupted\n")
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
