@@ -87,12 +87,14 @@ def advice(result: "Result") -> list[str]:
 def advice_on_variants(found: "Comparison") -> list[str]:
     """Notes on the scenarios of a comparison and its runs, each with the variants that it holds for."""
     from celltrain.resolved import moved
+    from celltrain.warm_up import warnings_of_variants
 
     variants: dict[str, list[str]] = {}
     with suppress(InputError, ScenarioError):  # of older results
         for name, scenario in found.scenarios.items():
             for line in notes(scenario):
                 variants.setdefault(line, []).append(name)
+        variants |= warnings_of_variants(found.results, found.scenarios)
     for name, result in found.results.items():
         for line in _of_runs(result):
             variants.setdefault(line, []).append(name)

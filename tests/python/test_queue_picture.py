@@ -273,7 +273,7 @@ def test_a_variant_of_several_keys_is_asked_for_by_its_name(cli: Cli, tmp_path: 
     ],
 )
 def test_names_with_commas_in_a_list(given: str, names: list[str]) -> None:
-    """The help: "only these variants": a word that is a name stands for itself, quotes make one of several."""
+    """The help: "only these variants". A word that is a name is one, and quotes make one of several."""
     known = ["a", "b", "a, b", "a, c"]
     assert plot._names(options.words(given, "--variants", "a,b"), known) == names
 
