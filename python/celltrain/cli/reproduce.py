@@ -1,6 +1,7 @@
 """`celltrain reproduce`: a paper's tables, figures and claims, measured beside what was printed."""
 
 from contextlib import nullcontext
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -223,7 +224,11 @@ def _show_table(found: "Reproduction", table: "Table") -> None:
 
     def shown(cell: "MeasuredRow") -> str:
         published = "" if cell.published is None else f" ({printed.shown(cell.taken)})"
-        return text.number(cell.measured) + published
+        found = cell.found
+        measured = text.number(cell.measured)
+        if found is not None and isnan(found.mean):
+            measured = text.interval(found, "")  # which says in how many replications
+        return measured + published
 
     stack = found.stacks[0]
     terminal.heading(f"{found.label(table.name, stack)}: {table.title}")

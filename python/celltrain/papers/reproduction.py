@@ -22,7 +22,7 @@ from celltrain.verdicts import Verdict
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["CellRun", "JudgedClaim", "MeasuredRow", "Reproduction", "Series", "point"]
+__all__ = ["CellRun", "JudgedClaim", "MeasuredRow", "Reproduction", "Series"]
 
 KIND = "reproduce"
 """The kind of results in the manifest of a reproduction's folder."""
@@ -57,6 +57,19 @@ class MeasuredRow:
     note: str = ""
     times: float = 1.0
     """What the published value is multiplied by where it is compared."""
+    n: int = 0
+    """Replications."""
+    undefined: int = 0
+    """Replications that have no value, as of a ratio of which nothing happened."""
+
+    @property
+    def found(self) -> statistics.Estimate | None:
+        """What was measured, as an estimate; None where one replication cannot tell."""
+        if self.measured is None:
+            return None
+        return statistics.Estimate(
+            self.measured, None, self.ci95, self.n, unit=self.unit, undefined=self.undefined
+        )
 
     @property
     def taken(self) -> Printed | None:
@@ -241,7 +254,7 @@ class Reproduction:
         self, table: Table, columns: Iterable[str], row: str, stack: str
     ) -> list[statistics.Estimate | None]:
         cells = [self.cell(stack, table.name, column, row) for column in columns]
-        return [point(cell.measured, cell.ci95) for cell in cells]
+        return [cell.found for cell in cells]
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -264,7 +277,7 @@ class Reproduction:
     def _rows_frame(self) -> "pl.DataFrame":
         import polars as pl
 
-        kept = ("stack", "table", "column", "row", "unit", "published", "measured", "ci95", "note")
+        kept = (*IDENTITY, "row", "unit", "published", "measured", "ci95", "undefined", "note")
         columns = {name: [getattr(row, name) for row in self.rows] for name in kept}
         columns["published"] = [None if isinstance(one, Range) else one for one in columns["published"]]
         columns |= {
@@ -324,6 +337,7 @@ class Reproduction:
                     "published": as_json(row.published),
                     "measured": row.measured,
                     "ci95": row.ci95,
+                    "undefined": row.undefined,
                     "stack": row.stack,
                 }
                 for row in self.rows
@@ -373,8 +387,3 @@ def _centre(printed: Printed | None) -> float | None:
 def _mean(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return statistics.mean(known) if known else None
-
-
-def point(value: float | None, half_width: float | None = None) -> statistics.Estimate | None:
-    """A point of a chart; None where there is no number."""
-    return None if value is None else statistics.Estimate(value, None, half_width, 0)

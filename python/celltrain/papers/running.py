@@ -359,4 +359,6 @@ def _row(
         ci95=found.half_width if is_mean else None,
         note="" if printed is None else printed.note,
         times=table.published_times,
+        n=found.n,
+        undefined=found.undefined,
     )

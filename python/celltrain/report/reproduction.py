@@ -293,8 +293,7 @@ def _grid(page: Page, found: Reproduction, table: Table, stack: str | None = Non
 
 
 def _cell(cell: MeasuredRow) -> Safe:
-    measured = cell.measured
-    shown = "-" if measured is None else text.interval(Estimate(measured, None, cell.ci95, 0), "")
+    shown = "-" if cell.found is None else text.interval(cell.found, "")
     if cell.published is None:
         return Safe(escape(shown))
     if isinstance(cell.published, Range) and cell.deviation == 0:
