@@ -58,9 +58,10 @@ def test_memory_does_not_grow_with_the_runs(scenario_file: Path) -> None:
 ADVISE = """
 import sys
 import polars as pl
-from celltrain import advice, results
+from celltrain import advice
+from celltrain.results import reading
 
-advice.STRETCH, results.STRETCH = 500, 1 << 15
+advice.STRETCH, reading.STRETCH = 500, 1 << 15
 
 class Swept:
     manifest = {"points": int(sys.argv[2])}

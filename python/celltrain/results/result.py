@@ -1,0 +1,345 @@
+"""The results of the replications of one scenario."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from itertools import chain, repeat
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from celltrain import arguments, display, folder, manifests, statistics
+from celltrain.errors import InputError, unknown
+from celltrain.parquet import frame_writer
+from celltrain.registry import measures, title, unmeasured
+from celltrain.results.frames import FRAMES, Frames, columns_of, record_frame, series_parts
+from celltrain.results.provenance import about, provenance
+from celltrain.results.reading import frame_rows, read_frames
+from celltrain.results.record import Record, TimeSeries
+from celltrain.scenario import Scenario
+from celltrain.text import counted
+from celltrain.traces import Trace, traces
+
+if TYPE_CHECKING:  # both are slow to import, and not every command needs them
+    import pandas as pd
+    import polars as pl
+
+    from celltrain.plots.namespaces import ResultPlots
+
+__all__ = ["NO_SCENARIO", "Result"]
+
+NO_SCENARIO = "these results do not hold their scenario: run it again with this version"
+
+
+class _Sample(NamedTuple):
+    """The values of a summary metric in the order of the replications."""
+
+    unit: str
+    values: list[float]
+
+
+class Result(Frames):
+    """What the replications of a scenario measured, as polars frames and a manifest.
+
+    The frames are `summary`, `flows`, `ports`, `series`, `events` and `distributions` (see `FRAMES`).
+    """
+
+    def __init__(
+        self,
+        manifest: dict[str, Any],
+        load: "Callable[[str], pl.DataFrame]",
+        captures: Mapping[str, bytes] | None = None,
+        records: Sequence[Record] = (),
+    ) -> None:
+        super().__init__(load)
+        self.manifest = manifest
+        self.captures = dict(captures or {})
+        """Captures of the first replication: pcap files by name. A folder keeps them in `captures/`."""
+        self._records = records  # of runs that were just made
+
+    @staticmethod
+    def of_records(
+        scenario: Scenario, seed: int, records: Sequence[Record], wall_time: float, reused: int = 0
+    ) -> "Result":
+        """The result of replications that took `wall_time` seconds; so many are of an earlier call."""
+        manifest = {
+            "kind": "run",
+            "key": scenario.key,
+            "name": scenario.name,
+            **provenance(records, wall_time, reused),
+            "seed": seed,
+            "replications": len(records),
+            "bottleneck": scenario.bottleneck,
+            "units": records[0].units,
+            "resolved": True,
+            "scenario": scenario.resolved(),
+            "scenario_toml": scenario.to_toml(),
+        }
+        return Result(manifest, partial(_frame_of, records), records[0].captures, records)
+
+    @staticmethod
+    def read(path: str | PathLike[str]) -> "Result":
+        """Opens the folder of a run.
+
+        Raises:
+            InputError: the folder holds no complete results of a run.
+        """
+        place = arguments.path("path", path)
+        manifest = manifests.read_manifest(place, "run")
+        return Result(manifest, read_frames(place, manifest))
+
+    @property
+    def fingerprints(self) -> list[str]:
+        """The fingerprint of every replication, in order."""
+        return list(self.manifest["fingerprints"])
+
+    def sample(self, metric: str) -> list[float]:
+        """A summary metric in every replication, in order.
+
+        Raises:
+            InputError: nothing measured it.
+        """
+        return list(self._sample(metric).values)
+
+    def estimate(self, metric: str, confidence: float = 0.95) -> statistics.Estimate:
+        """Mean, standard deviation and Student interval of a summary metric over the replications."""
+        found = self._sample(metric)
+        return statistics.estimate(found.values, arguments.part("confidence", confidence), found.unit)
+
+    def unit(self, metric: str) -> str:
+        """The unit of a summary metric; empty for ratios and counts.
+
+        Raises:
+            InputError: nothing measured it.
+        """
+        return self._sample(metric).unit
+
+    def _sample(self, metric: str) -> _Sample:
+        if arguments.text("metric", metric) not in self._samples:
+            raise unmeasured(metric, self._samples)
+        return self._samples[metric]
+
+    @cached_property
+    def _samples(self) -> dict[str, _Sample]:
+        """Every summary metric, in the order of the core."""
+        found: dict[str, _Sample] = {}
+        for metric, unit, value in self.rows("summary", "metric", "unit", "value"):
+            found.setdefault(metric, _Sample(unit, [])).values.append(value)
+        return found
+
+    def fairness(self, reference: Mapping[str, float], confidence: float = 0.95) -> statistics.Estimate:
+        """Jain's index of the goodput of some flows over what each should get.
+
+            result.fairness({"1": 10e6, "2": 20e6})
+
+        Args:
+            reference: what each flow should get, by its name, in any unit: its max-min fair share
+                (`celltrain.max_min`), its minimum rate, a weight. Flows that it does not name do not count.
+            confidence: of the interval over the replications.
+
+        Raises:
+            InputError: there is no such flow.
+        """
+        arguments.part("confidence", confidence)
+        known = self.flows["flow"].unique(maintain_order=True).to_list()
+        for name in arguments.mapping("reference", reference, '{"1": 10e6}'):
+            if name not in known:
+                raise unknown("flow", name, known)
+        parts = [arguments.positive(f"reference[{name!r}]", part) for name, part in reference.items()]
+        if not parts:
+            raise InputError("reference: the dictionary names no flow")
+        shares = {name: self.flows.filter(flow=name)["goodput"].to_list() for name in reference}
+        indices = [statistics.jain(got, parts) for got in zip(*shares.values(), strict=True)]
+        return statistics.estimate(indices, confidence)
+
+    def by_flow(self, most: int = 60, only: Sequence[str] | None = None) -> "list[pl.DataFrame]":
+        """The rows of each flow in every replication, of the first flows: as many as a page can show.
+
+        Args:
+            most: how many flows.
+            only: the names of the flows to choose from; None for all.
+        """
+        import polars as pl
+
+        # Chosen first: a frame for each of very many flows takes gigabytes.
+        names = self.flows["flow"].unique(maintain_order=True) if only is None else pl.Series(only)
+        shown = names.head(arguments.count("most", most))
+        chosen = self.flows.filter(pl.col("flow").is_in(shown.to_list()))
+        return chosen.partition_by("flow", maintain_order=True)
+
+    def estimates(self) -> "pl.DataFrame":
+        """One row per summary metric: `metric, unit, mean, sd, ci95, n, undefined`.
+
+        `ci95` is half of the interval. A mean is undefined where any of the n values is.
+        """
+        import polars as pl
+
+        floats = {"mean": pl.Float64, "sd": pl.Float64, "ci95": pl.Float64}
+        counts = {"n": pl.Int64, "undefined": pl.Int64}
+        schema = {"metric": pl.String, "unit": pl.String, **floats, **counts}
+        return pl.DataFrame(self.estimate_rows(), schema=schema)
+
+    def estimate_rows(self) -> list[dict[str, Any]]:
+        """The rows of `estimates`, for what needs no frame."""
+        found = {metric: self.estimate(metric) for metric in self._samples}
+        return [{"metric": metric, "unit": one.unit, **one.row()} for metric, one in found.items()]
+
+    def rows(self, name: str, *columns: str) -> Iterable[tuple[Any, ...]]:
+        """Some columns of a frame of `FRAMES` but `series`, as `frame_rows` gives them.
+
+        No frame is made of fresh records: to import polars takes longer than a small run.
+        """
+        if not self._records:
+            return frame_rows(getattr(self, name).lazy(), *columns)
+        return (row for record in self._records for row in _record_rows(name, record, columns))
+
+    def time_series(self, metric: str, entity: str | None = None) -> Iterator[TimeSeries]:
+        """The time series of a metric in every replication: of one flow or port, or of all.
+
+        No frame is made of fresh records here either.
+
+        Raises:
+            InputError: there is no such metric, flow or port.
+        """
+        self._check_series(metric, entity)
+        return self._time_series(metric, entity)
+
+    def _check_series(self, metric: str, entity: str | None = None) -> None:
+        """Refuses a name that no series can have; that a run recorded none of a known name is no error."""
+        known = [one.name for one in measures() if one.over == "time"]
+        if arguments.text("metric", metric) not in known:
+            raise unknown("series", metric, known)
+        if entity is None:
+            return
+        owners = chain(self.rows("flows", "flow"), self.rows("ports", "port"))
+        names = dict.fromkeys(chain((name for (name,) in owners), self._traced()))
+        if arguments.text("entity", entity) not in names:
+            raise unknown("flow or port", entity, names)
+
+    def _traced(self) -> Iterable[str]:
+        """The flows and ports that have a series."""
+        if self._records:
+            return (series[0] for record in self._records for series in record.series)
+        return iter(self.series["entity"].unique(maintain_order=True))
+
+    def _time_series(self, metric: str, entity: str | None) -> Iterator[TimeSeries]:
+        if self._records:
+            for record in self._records:
+                yield from record.time_series(metric, entity)
+            return
+        chosen = {"metric": metric} if entity is None else {"metric": metric, "entity": entity}
+        series = self.series.filter(**chosen)
+        for part in series.partition_by("replication", "entity", maintain_order=True):
+            t, value = part["t"].to_list(), part["value"].to_list()
+            yield TimeSeries(part["replication"][0], part["entity"][0], t, value)
+
+    def traces(self, metric: str, *, replication: int = 0) -> list[Trace]:
+        """The time series of a metric in one replication, as numpy arrays, in the order of the core.
+
+        No frame is made of fresh records: of a large network it takes gigabytes.
+
+        Raises:
+            InputError: there is no such metric or replication.
+        """
+        self._check_series(metric)
+        count = self.manifest["replications"]
+        if arguments.count("replication", replication) >= count:
+            raise InputError(f"there is no replication {replication}: the results have 0 to {count - 1}")
+        if not self._records:
+            return traces(self.series, metric, replication)
+        chosen = (record for record in self._records if record.replication == replication)
+        return [trace for record in chosen for trace in record.traces(metric)]
+
+    def to_pandas(self, name: str = "summary") -> "pd.DataFrame":
+        """A frame as pandas (which must be installed): any name of `FRAMES`."""
+        import pandas as pd
+
+        if name not in FRAMES:
+            raise unknown("frame", name, FRAMES)
+        frame: pl.DataFrame = getattr(self, name)
+        return pd.DataFrame({column: frame[column].to_numpy() for column in frame.columns})
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether there are time series."""
+        if self._records:
+            return any(record.series for record in self._records)
+        return not self.series.is_empty()
+
+    def series_parts(self, **identity: str) -> "Iterator[pl.DataFrame]":
+        """The frame `series` in parts: of fresh records never all of it, as a sample takes a hundred bytes.
+
+        Args:
+            **identity: columns that come first, with the value that they have in every row.
+        """
+        import polars as pl
+
+        if not self._records:
+            first = [pl.lit(value).alias(name) for name, value in identity.items()]
+            yield self.series.select(*first, pl.all())
+        for record in self._records:
+            yield from series_parts(record, identity)
+
+    def frames(self, *, series: bool = True) -> "dict[str, pl.DataFrame]":
+        """Every frame that has rows, by name; on demand without `series`."""
+        names = (name for name in FRAMES if series or name != "series")
+        every: dict[str, pl.DataFrame] = {name: getattr(self, name) for name in names}
+        return {name: frame for name, frame in every.items() if not frame.is_empty()}
+
+    def write(
+        self, path: str | PathLike[str], *, overwrite: bool = False, formats: Iterable[str] = ()
+    ) -> Path:
+        """Writes the folder of the result and returns its path.
+
+        Args:
+            path: the folder; it is made when it does not exist.
+            overwrite: replace what another experiment left there.
+            formats: "csv" and "json" write each frame in these formats too.
+        """
+        formats = arguments.names("formats", formats, "csv")
+        for one in formats:
+            frame_writer(self.summary, one)  # refuses an unknown one before anything is replaced
+        kind, key = self.manifest["kind"], self.manifest["key"]
+        asked = manifests.asked(self.manifest)
+        with folder.claim(path, kind, key, asked=asked, overwrite=overwrite) as target:
+            self.write_to(target, formats)
+        return Path(path)
+
+    def write_to(self, target: folder.Folder, formats: Iterable[str] = ()) -> None:
+        """Writes every frame and the manifest to a folder that was claimed."""
+        target.about = about(self.manifest)
+        target.write_frames(self.frames(series=False), formats)
+        if self.is_traced:
+            target.write_parts("series", self.series_parts(), record_frame("series", []).schema)
+            if formats:
+                target.write_as("series", self.series, formats)
+        for name, capture in self.captures.items():
+            target.write_bytes(f"captures/{name}", capture)
+        target.finish(self.manifest)
+
+    @property
+    def plot(self) -> "ResultPlots":
+        """Pictures of the run: `.queue()`, `.windows()`, `.flow("1")`, `.flows()`, `.cdf("delay")`."""
+        from celltrain.plots.namespaces import ResultPlots
+
+        return ResultPlots(self)
+
+    def __repr__(self) -> str:
+        m = self.manifest
+        return f"<Result {m['name']!r}: {counted(m['replications'], 'replication')}, seed {m['seed']}>"
+
+    def _repr_html_(self) -> str:
+        rows = [(title(metric), str(self.estimate(metric))) for metric in self._samples]
+        return display.caption(self) + display.table(("measure", "mean ± 95 % interval"), rows)
+
+
+def _frame_of(records: Sequence[Record], name: str) -> "pl.DataFrame":
+    return record_frame(name, records)
+
+
+def _record_rows(name: str, record: Record, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Some columns of what one replication adds to a frame, row by row."""
+    part = columns_of(name, record)
+    height = len(next(iter(part.values()), ()))
+    part = {"replication": repeat(record.replication, height), **part}
+    if part.keys() >= {*columns}:
+        yield from zip(*(part[column] for column in columns), strict=True)
