@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
 from celltrain.advice import advice
-from celltrain.registry import COUNTS, title
+from celltrain.registry import counts, title
 from celltrain.report import parts
 from celltrain.report.distributions import add_distributions
 from celltrain.report.page import Page
@@ -54,7 +54,7 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
         page.table(
             ("measure", "mean ± 95 % interval"),
             [
-                (title(name), text.interval(result.estimate(name), unit, is_count=name in COUNTS))
+                (title(name), text.interval(result.estimate(name), unit, is_count=name in counts()))
                 for name, unit in units.items()
             ],
         )
