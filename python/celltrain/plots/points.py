@@ -15,6 +15,8 @@ from celltrain.plots.style import (
     keyed,
     legend_columns,
     legible,
+    noted,
+    of_gaps,
     panels,
     plain,
     styled,
@@ -89,6 +91,8 @@ def points(every: Sequence[PointPanel], columns: int = 4) -> "Figure":
         if len(entries) > 1:
             labels = told([*entries], NAME)
             figure.legend([*entries.values()], labels, loc="outside lower center", ncols=beside)
+        drawn = (one for panel in every for series in panel.series for one in series.points)
+        noted(figure, of_gaps(filter(None, drawn)))
     return figure
 
 

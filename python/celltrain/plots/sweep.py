@@ -70,10 +70,13 @@ def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
             for index, points in enumerate(facet.rows):
                 place = list(range(len(points))) if scale is None else scale[0]
                 style = _style(index, view.line_names[index])
-                _line(axis, place, [found[point] for point in points], style, limits)
+                # Along the axis, whatever the order of the plan.
+                order = sorted(range(len(points)), key=place.__getitem__)
+                line = [found[points[step]] for step in order]
+                _line(axis, [place[step] for step in order], line, style, limits)
             if scale is None:
                 _steps(axis, view.along.labels, "x")
-            elif _is_geometric(scale[0]):
+            elif _is_geometric(sorted(scale[0])):
                 logarithmic(axis, "x")
             titled(axis, facet.title)
             axis.set_xlabel(view.along.name if scale is None else text.with_unit(view.along.name, scale[1]))
@@ -189,5 +192,5 @@ def _steps(axis: "Axes", labels: Sequence[str], which: str) -> None:
 
 
 def _is_geometric(values: Sequence[float]) -> bool:
-    """Whether the values are spread by factors rather than by steps."""
+    """Whether increasing values are spread by factors rather than by steps."""
     return len(values) > 2 and min(values) > 0 and values[-1] - values[-2] > 1.5 * (values[1] - values[0])
