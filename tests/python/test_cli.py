@@ -641,6 +641,28 @@ def test_no_number_of_a_table_is_cut_off(
     assert sum(line.startswith(" tail-d") for line in means) == heads
 
 
+@pytest.mark.parametrize("width", [1, 10, 20, 30, 40, 60, 100])
+def test_a_table_wider_than_the_terminal_is_whole(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], width: int
+) -> None:
+    """The function: "A number is never cut off"; neither is the name of what it is of."""
+    columns = ("switch.discard.policy", "switch.buffer", "tcp.stack", "link.delay", "goodput", "mean delay")
+    lines = [
+        ("tail-drop", "1000 cells", "reno", "500 us", "1.0 \u00b1 0.2 Mbit/s", "0.99"),
+        ("ppd", "100 cells", "linux-bbr", "1 ms", "111.8 \u00b1 12.2 Mbit/s", "0.8441 ms"),
+    ]
+    monkeypatch.setattr(terminal, "_console", lambda: Console(highlight=False, width=width))
+    terminal.table(columns, lines, text_columns=4)
+    shown = capsys.readouterr().out
+    for number in (*lines[0][4:], *lines[1][4:], "goodput", "mean delay"):
+        assert number in shown
+    letters = "".join(shown.split())
+    for word in ("tail-", "ppd", "1000", "reno", "linux-", "500us", "1ms", "switch", "tcp.st"):
+        assert word in letters
+    if width == 100:
+        assert max(map(len, shown.splitlines())) <= width
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 def test_an_output_that_lacks_letters_is_no_error(scenario_file: Path, tmp_path: Path, encoding: str) -> None:
     """Encodings other than UTF-8 lack the rules of tables, and ASCII the plus-minus sign."""
