@@ -56,7 +56,9 @@ def prepare() -> None:
 def _willing(stream: TextIO | None) -> TextIO:
     if stream is None:  # Python's word for one that is closed
         return Path(os.devnull).open("w", encoding="utf-8")
-    if isinstance(stream, TextIOWrapper) and stream.errors == "strict" and not _has(stream, UNICODE):
+    # In the locale of C the errors are "surrogateescape", which helps with no other character.
+    raising = ("strict", "surrogateescape")
+    if isinstance(stream, TextIOWrapper) and stream.errors in raising and not _has(stream, UNICODE):
         stream.reconfigure(errors="replace")
     return stream
 

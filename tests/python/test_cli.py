@@ -679,6 +679,19 @@ def test_an_output_that_lacks_letters_is_no_error(scenario_file: Path, tmp_path:
     assert json.loads(said.decode(encoding))["name"] == "Stra\u00dfe \u4e2d \U0001f682, one trunk"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a locale of POSIX")
+def test_the_locale_of_c_is_no_error(scenario_file: Path, tmp_path: Path) -> None:
+    """There the errors of streams are "surrogateescape" (PEP 538), and ASCII lacks as many letters."""
+    named = tmp_path / "named.toml"
+    named.write_text(scenario_file.read_text().replace("two sources", "Stra\u00dfe"), encoding="utf-8")
+    words = [sys.executable, "-m", "celltrain", "run", str(named), "--replications", "2"]
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONIOENCODING", "HOME")}
+    environment = {**kept, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    shown = subprocess.run(words, capture_output=True, env=environment, check=False)
+    assert (shown.returncode, shown.stderr) == (0, b"")
+    assert b"goodput" in shown.stdout
+
+
 @pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX closes it")
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_an_output_that_is_closed_is_no_error(scenario_file: Path, tmp_path: Path, closed: str) -> None:
