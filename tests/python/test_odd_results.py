@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
+import shlex
 import warnings
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +20,17 @@ from celltrain.bounds import reach
 from celltrain.errors import InputError
 from celltrain.plots.points import PointPanel, PointSeries, points
 from celltrain.plots.style import write
-from celltrain.report import parts
+from celltrain.report import comparison_report, parts, reproduction_report, run_report
 from celltrain.report.suite import suite_report
 from celltrain.statistics import Estimate, estimate
 from celltrain.suite_file import load_suite
 from celltrain.traces import Trace
+from tiny_paper import ID
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from conftest import Cli
 
 NOTHING = {"traffic.start": "1 s"}
 """Sources that begin after the end: no cells, no delay."""
@@ -180,3 +186,74 @@ def test_notes_of_a_comparison_stand_with_the_variants_that_they_are_of(scenario
     found = ct.compare(scenario, {"a": {}, "b, late": NOTHING}, replications=2)
     (line,) = (line for line in advice.advice_on_variants(found) if "not before the end" in line)
     assert line.startswith('under "b, late": ')
+
+
+def shown_command(page: str) -> str:
+    """What a report says to run again."""
+    part = page.rpartition("How to run it again")[2]
+    return unescape(part.partition("<code>")[2].partition("</code>")[0])
+
+
+def test_a_delay_that_nothing_had_is_no_time_that_cells_spend(scenario: ct.Scenario) -> None:
+    page = run_report(ct.run(scenario.with_(NOTHING), replications=2))
+    assert "of the time, and the delay there is undefined." in page
+    assert "spend undefined" not in page
+
+
+@pytest.mark.parametrize(
+    ("variants", "options"),
+    [
+        (
+            {"a": {"switch.discard.policy": "epd"}, "b": {"switch.discard.policy": "ppd"}},
+            "--policies epd,ppd",
+        ),
+        (
+            {"a": {"switch.buffer": "100 cells"}, "b": {"switch.buffer": "200 cells"}},
+            "--vary 'switch.buffer=100 cells,200 cells'",
+        ),
+        # The product of these values has other variants: each option alone would run something else.
+        ({"a": {"switch.buffer": "100 cells"}, "b": {"tcp.stack": "sack"}}, None),
+        ({"a": {}, "b": {"switch.discard.policy": "ppd"}}, None),
+        (
+            {"a": {"switch.buffer": "100 cells"}, "b": {"switch.buffer": "200 cells", "tcp.stack": "sack"}},
+            None,
+        ),
+    ],
+)
+def test_the_command_of_a_report_runs_the_same_variants(
+    scenario: ct.Scenario, variants: dict[str, dict[str, str]], options: str | None
+) -> None:
+    """The section: how to get the same numbers again."""
+    page = comparison_report(ct.compare(scenario, variants, replications=1))
+    if options is None:
+        assert "No options of the command name these variants" in page
+        assert "--vary" not in page
+        assert "--policies" not in page
+    else:
+        assert shown_command(page) == f"celltrain compare SCENARIO {options} --seed 7 --replications 1"
+
+
+@pytest.mark.parametrize(
+    ("asked", "options"),
+    [
+        ({}, ""),
+        ({"tables": ["1"]}, " --table 'Table 1'"),
+        ({"figures": ["2"], "stacks": ["sack"]}, " --figure 'Figure 2' --stack sack"),
+        (
+            {"tables": ["1"], "candidates": ["small-segments"]},
+            " --table 'Table 1' --candidate small-segments",
+        ),
+        (
+            {"tables": ["1"], "candidates": ["small-segments"], "stacks": ["reno", "sack"]},
+            " --table 'Table 1' --stack reno --stack sack --candidate small-segments",
+        ),
+    ],
+)
+def test_the_command_of_a_report_runs_the_same_part_of_a_paper(
+    tiny_paper: None, cli: Cli, asked: dict[str, Any], options: str
+) -> None:
+    found = ct.reproduce(ID, replications=1, **asked)
+    command = shown_command(reproduction_report(found))
+    assert command == f"celltrain reproduce {ID}{options} --seed 7 --replications 1"
+    again = json.loads(cli(*shlex.split(command)[1:], "--json").out)
+    assert again["fingerprint"] == found.provenance["fingerprint"]

@@ -190,9 +190,12 @@ def how_sure(page: Page, manifest: Mapping[str, Any]) -> None:
 
 
 def rerun(page: Page, command: Sequence[str], manifest: Mapping[str, Any]) -> None:
-    """The section that says how to get the same numbers again."""
+    """The section that says how to get the same numbers again; without a command, in Python."""
     page.section("How to run it again")
-    page.code(shlex.join(command))
+    if command:
+        page.code(shlex.join(command))
+    else:
+        page.text("No options of the command name these variants; `celltrain.compare` takes their settings.")
     if "scenario_toml" in manifest:
         page.text(
             "The scenario with every setting, defaults included; saved to a file it gives the same runs."

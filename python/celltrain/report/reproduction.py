@@ -60,8 +60,25 @@ def add_reproduction(page: Page, found: Reproduction) -> None:
     _fitting(page, found)
     m = found.manifest
     parts.how_sure(page, m)
-    command = ["celltrain", "reproduce", paper.id, "--seed", str(found.seed)]
+    command = ["celltrain", "reproduce", paper.id, *_chosen(found), "--seed", str(found.seed)]
     parts.rerun(page, [*command, "--replications", str(found.replications)], m)
+
+
+def _chosen(found: Reproduction) -> list[str]:
+    """The options that name what ran, where that is not all of the paper."""
+    paper = found.paper
+    pairs: list[tuple[str, str]] = []
+    # A table that lacks runs was asked for as well.
+    if len(found.tables) < len([*paper.tables, *paper.figures]) and not found.defects:
+        tables = [table.name for table in paper.tables]
+        pairs += [("--table" if one.name in tables else "--figure", one.name) for one in found.tables]
+    candidates = [one.name for one in paper.candidates]
+    stacks = [one for one in found.stacks if one not in candidates]
+    # Beside candidates a paper runs with its first stack.
+    if tuple(stacks) != (paper.stacks[:1] if len(stacks) < len(found.stacks) else paper.stacks):
+        pairs += [("--stack", one) for one in stacks]
+    pairs += [("--candidate", one) for one in found.stacks if one in candidates]
+    return [word for pair in pairs for word in pair]
 
 
 def _answers(found: Reproduction) -> list[str]:

@@ -87,7 +87,11 @@ def _answers(result: Result, units: Mapping[str, str]) -> list[str]:
     if not where or "utilisation" not in units:
         return lines
     waiting = "cells" if units.get("occupancy_mean", "cells") == "cells" else "packets"
-    delay = f", and {waiting} spend {said('delay_mean')} there" if "delay_mean" in units else ""
+    delay = ""
+    if "delay_mean" in units:
+        spent = said("delay_mean")
+        is_known = math.isfinite(result.estimate("delay_mean").mean)
+        delay = f", and {waiting} spend {spent} there" if is_known else f", and the delay there is {spent}"
     return [*lines, f"The bottleneck, {where}, is busy for {said('utilisation')} of the time{delay}."]
 
 
