@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shlex
 import warnings
 from collections.abc import Callable
@@ -257,3 +258,62 @@ def test_the_command_of_a_report_runs_the_same_part_of_a_paper(
     assert command == f"celltrain reproduce {ID}{options} --seed 7 --replications 1"
     again = json.loads(cli(*shlex.split(command)[1:], "--json").out)
     assert again["fingerprint"] == found.provenance["fingerprint"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (NO_TCP, "no TCP connection has a window there."),
+        # One window: there are no two that could move together.
+        ({"topology.sources": 1}, "Synchronisation index undefined."),
+    ],
+)
+def test_a_figure_of_windows_without_two_of_them(
+    scenario: ct.Scenario, tmp_path: Path, cli: Cli, settings: dict[str, Any], words: str
+) -> None:
+    """`celltrain measures synchronisation_index`: "nothing if fewer than two of them vary"."""
+    place = tmp_path / "windows"
+    place.mkdir()
+    (place / "base.toml").write_text(scenario.with_(settings).to_toml(), encoding="utf-8")
+    (place / "published.csv").write_text("table,column,row,unit,published,note\n", encoding="utf-8")
+    paper = """
+title = "Windows"
+reference = "Nobody"
+stacks = ["reno"]
+rows.goodput = { unit = "bit/s", value = "run.goodput" }
+[[figure]]
+name = "Figure 1"
+title = "Windows"
+scenario = "base.toml"
+columns = [{ name = "all", settings = {} }]
+rows = "goodput"
+view = "windows"
+"""
+    (place / "paper.toml").write_text(paper, encoding="utf-8")
+    out = tmp_path / "out"
+    answer = cli("reproduce", place, "--replications", "1", "--out", out)
+    assert (answer.code, answer.err) == (0, "")
+    assert words in (out / "report.html").read_text(encoding="utf-8")
+    assert list(out.glob("plots/windows.png")) == ([] if settings is NO_TCP else [out / "plots/windows.png"])
+
+
+def test_bars_of_one_replication_have_no_intervals(scenario: ct.Scenario) -> None:
+    one, three = (ct.run(scenario, replications=count).plot.flows() for count in (1, 3))
+    assert not one.axes[0].collections
+    assert not one.axes[0].get_lines()
+    assert three.axes[0].collections
+
+
+def test_distributions_of_cells_and_of_packets_have_both_units(scenario: ct.Scenario) -> None:
+    """As the other charts of a comparison have: "cells or packets"."""
+    kept = scenario.with_({"measures.distributions": True})
+    packets = {"link.framing": "packets", "switch.buffer": "50 packets"}
+    for varied in ({"cells": {}, "packets": packets}, {"packets": packets, "cells": {}}):
+        page = comparison_report(ct.compare(kept, varied, replications=1))
+        charts = [json.loads(text) for text in re.findall(r'application/json">(.*?)</script>', page)]
+        (chart,) = (one for one in charts if one.get("xlabel", "").startswith("occupancy of the bottleneck"))
+        assert chart["xlabel"] == "occupancy of the bottleneck (cells or packets)"
+        assert {one["name"]: one["said"].split()[-1] for one in chart["series"]} == {
+            "cells": "cells",
+            "packets": "packets",
+        }

@@ -1,5 +1,6 @@
 """What came out of a paper's tables, figures and claims, set beside what was printed."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +23,7 @@ from celltrain.verdicts import Verdict
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["CellRun", "JudgedClaim", "MeasuredRow", "Reproduction", "Series"]
+__all__ = ["CellRun", "JudgedClaim", "MeasuredRow", "Reproduction", "Series", "synchronisation"]
 
 KIND = "reproduce"
 """The kind of results in the manifest of a reproduction's folder."""
@@ -364,6 +365,13 @@ class Reproduction:
                 for judged in self.claims
             ],
         }
+
+
+def synchronisation(record: Record, places: int) -> str:
+    """The synchronisation index of a run as people read it; undefined where fewer than two windows vary."""
+    summary = {metric: value for metric, value, _ in record.summary}
+    index = summary.get("synchronisation_index", math.nan)
+    return f"{index:.{places}f}" if math.isfinite(index) else "undefined"
 
 
 def _frames(runs: Sequence[CellRun]) -> "dict[str, pl.DataFrame]":

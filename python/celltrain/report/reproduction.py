@@ -12,7 +12,7 @@ from celltrain.papers import printed
 from celltrain.papers.description import Claim, OverTime, Table
 from celltrain.papers.layout import grid
 from celltrain.papers.printed import Range
-from celltrain.papers.reproduction import JudgedClaim, MeasuredRow, Reproduction
+from celltrain.papers.reproduction import JudgedClaim, MeasuredRow, Reproduction, synchronisation
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
 from celltrain.statistics import Estimate, mean
@@ -265,10 +265,14 @@ def _figure(page: Page, figure: "CellRun", label: str) -> None:
         every = view.traces(record)
         page.chart(parts.series_chart(every, label), parts.series_caption(every, view.title))
         return
-    windows = Windows.of(record.traces("cwnd"))
-    index = record.metric("synchronisation_index")
+    traces = record.traces("cwnd")
+    if not traces:
+        page.text(f"{label}: no TCP connection has a window there.")
+        return
+    windows = Windows.of(traces)
     chart = parts.windows_chart(windows, flow_groups(record.flows), label)
-    page.chart(chart, f"{parts.windows_caption(windows)} Synchronisation index {index:.3f}.")
+    index = synchronisation(record, 3)
+    page.chart(chart, f"{parts.windows_caption(windows)} Synchronisation index {index}.")
 
 
 def _tables(page: Page, found: Reproduction) -> None:
