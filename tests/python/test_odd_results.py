@@ -16,15 +16,18 @@ import numpy as np
 import pytest
 
 import celltrain as ct
-from celltrain import advice, suite
+from celltrain import advice, registry, suite
 from celltrain.bounds import reach
 from celltrain.errors import InputError
+from celltrain.experiment import PANICS
 from celltrain.plots.points import PointPanel, PointSeries, points
 from celltrain.plots.style import write
-from celltrain.report import comparison_report, parts, reproduction_report, run_report
+from celltrain.plots.sweep import heat_map
+from celltrain.report import comparison_report, parts, reproduction_report, run_report, sweep
 from celltrain.report.suite import suite_report
 from celltrain.statistics import Estimate, estimate
 from celltrain.suite_file import load_suite
+from celltrain.sweeps.view import View
 from celltrain.traces import Trace
 from tiny_paper import ID
 
@@ -317,3 +320,33 @@ def test_distributions_of_cells_and_of_packets_have_both_units(scenario: ct.Scen
             "cells": "cells",
             "packets": "packets",
         }
+
+
+def test_a_point_whose_runs_are_missing_is_a_gap(
+    scenario: ct.Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that finds celltrain wrong is missing, and the points behind it keep their places."""
+    monkeypatch.setenv(PANICS, 'stack = "tahoe"')
+    monkeypatch.delenv("RUST_BACKTRACE", raising=False)
+    found = ct.sweep(scenario, grid={"tcp.stack": ["tahoe", "reno", "sack"]}, replications=2)
+    assert found.points["point"].to_list() == [1, 2]
+    figure = found.plot.sweep()
+    (line, *_) = figure.axes[0].get_lines()
+    means = [one.mean / 1e6 for one in found.estimates("goodput")]
+    assert np.allclose(np.asarray(line.get_ydata(), float), [math.nan, *means], equal_nan=True)
+    assert "no mark: its runs are missing" in notes_below(figure)
+    assert "no mark" in notes_below(found.plot.trade_off())
+    grid = {"tcp.stack": ["tahoe", "reno"], "switch.buffer": ["100 cells", "200 cells", "300 cells"]}
+    both = ct.sweep(scenario, grid=grid, replications=1)
+    (image,) = heat_map(both, registry.measure("goodput"), View.of(both)).axes[0].get_images()
+    shown: Any = np.ma.filled(np.ma.asarray(image.get_array()), math.nan)
+    assert np.isnan(shown).tolist() == [[True] * 3, [False] * 3]
+
+
+def test_a_switch_of_a_scenario_is_written_as_in_its_file(scenario: ct.Scenario) -> None:
+    """As the terminal writes it: `tcp.timestamps = true`, and not as Python does."""
+    found = ct.sweep(scenario, grid={"tcp.timestamps": [True, False]}, replications=1)
+    assert [sweep._point(found, place) for place in (0, 1)] == [
+        "tcp.timestamps = true",
+        "tcp.timestamps = false",
+    ]

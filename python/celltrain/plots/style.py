@@ -255,9 +255,11 @@ def noted(figure: "Figure", *notes: str) -> None:
 
 
 def of_gaps(found: Iterable[Estimate]) -> str:
-    """Why a mark is missing, if a mean is undefined."""
-    undefined = any(not isfinite(one.mean) for one in found)
-    return "no mark: undefined in a replication" if undefined else ""
+    """Why a mark is missing, if a mean is undefined: a replication has no value, or no run is there."""
+    gaps = [one.n for one in found if not isfinite(one.mean)]
+    reasons = ("undefined in a replication" if any(gaps) else "", "its runs are missing" if 0 in gaps else "")
+    said = " or ".join(filter(None, reasons))
+    return f"no mark: {said}" if said else ""
 
 
 def panels(

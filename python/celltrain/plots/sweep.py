@@ -27,7 +27,7 @@ from celltrain.plots.style import (
 from celltrain.registry import Measure
 from celltrain.statistics import Estimate, largest
 from celltrain.sweeps import Sweep
-from celltrain.sweeps.view import View, measures
+from celltrain.sweeps.view import View, measures, placed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -137,7 +137,7 @@ def trade_off(sweep: Sweep, view: View) -> "Figure":
 
 def _scaled(sweep: Sweep, measure: Measure) -> tuple[list[Estimate], str]:
     """The estimates of every point in a unit of their size, and the label with that unit."""
-    found = sweep.estimates(measure.name)
+    found = placed(sweep, measure.name)
     factor, unit = text.scale(largest(found), sweep.unit(measure.name))
     return [one.scaled(1 / factor) for one in found], fill(text.with_unit(measure.title, unit), LABEL)
 
