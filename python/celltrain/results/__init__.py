@@ -1,11 +1,11 @@
 """Results: tidy frames of what replications measured, read from a folder or built from fresh records.
 
 A `Record` is what one replication gave; `frames` makes tables of records, and `reading` reads them back. A
-`Result` is what all replications of a scenario gave; `provenance` says how it came about.
+`Result` is what all replications of a scenario gave; `origin` says how it came about.
 """
 
 from celltrain.results.frames import FRAMES, Frames, record_frame, series_parts
-from celltrain.results.provenance import (
+from celltrain.results.origin import (
     CombinedFingerprint,
     about,
     combined_fingerprint,

@@ -12,7 +12,7 @@ from celltrain.errors import InputError, unknown
 from celltrain.parquet import frame_writer
 from celltrain.registry import measures, title, unmeasured
 from celltrain.results.frames import FRAMES, Frames, columns_of, record_frame, series_parts
-from celltrain.results.provenance import about, provenance
+from celltrain.results.origin import about, provenance
 from celltrain.results.reading import frame_rows, read_frames
 from celltrain.results.record import Record, TimeSeries
 from celltrain.scenario import Scenario
