@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,16 +13,22 @@ from celltrain.errors import InputError, ScenarioError
 from celltrain.notes import named, notes
 from celltrain.results import frame_rows
 from celltrain.scenario import Scenario
-from celltrain.text import joined
+from celltrain.text import joined, listed
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from celltrain.comparison import Comparison
+    from celltrain.papers import Reproduction
     from celltrain.results import Result
     from celltrain.sweeps import Sweep
 
-__all__ = ["advice", "advice_on_sweep", "advice_on_variants"]
+__all__ = ["advice", "advice_on_paper", "advice_on_sweep", "advice_on_variants", "measured_the_same"]
 
 T = TypeVar("T")
+
+STRETCH = 1000
+"""Points of a sweep whose runs are in memory at once."""
 
 MOST_POINTS = 100
 """Points of a sweep whose scenarios are looked at, spread over all."""
@@ -52,7 +58,7 @@ SENT = ("goodput", "segments_sent", "cells_sent", "timeouts")
 """Columns of flows by which runs are found that sent data and have no goodput."""
 
 ALIKE = (
-    "every replication measured the same: no random number mattered in these runs, so intervals of 0 "
+    "every replication measured the same: no random number mattered, so intervals of 0 "
     'say nothing about chance; write traffic.start = "0 s .. 10 ms" for replications that differ, or '
     "replications = 1"
 )
@@ -81,12 +87,14 @@ def advice(result: "Result") -> list[str]:
 def advice_on_variants(found: "Comparison") -> list[str]:
     """Notes on the scenarios of a comparison and its runs, each with the variants that it holds for."""
     from celltrain.resolved import moved
+    from celltrain.warm_up import warnings_of_variants
 
     variants: dict[str, list[str]] = {}
     with suppress(InputError, ScenarioError):  # of older results
         for name, scenario in found.scenarios.items():
             for line in notes(scenario):
                 variants.setdefault(line, []).append(name)
+        variants |= warnings_of_variants(found.results, found.scenarios)
     for name, result in found.results.items():
         for line in _of_runs(result):
             variants.setdefault(line, []).append(name)
@@ -130,6 +138,36 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
     return lines
 
 
+def advice_on_paper(found: "Reproduction") -> list[str]:
+    """Notes on the runs of a reproduction: the tables and claims whose replications are no more than one."""
+    tables: dict[tuple[str, str], list[str]] = {}
+    for stack, table, column in found.alike:
+        tables.setdefault((stack, table), []).append(column)
+    if not tables:
+        return []
+    columns = {table.name: [column.name for column in table.columns] for table in found.tables}
+    whole = {place for place, some in tables.items() if some == columns[place[1]]}
+    places = [
+        found.label(table, stack) + ("" if (stack, table) in whole else f" at {joined(some)}")
+        for (stack, table), some in tables.items()
+    ]
+    claims = [
+        found.label(judged.claim.id, judged.stack)
+        for judged in found.claims
+        if whole.issuperset((judged.stack, table) for table in judged.claim.needs)
+    ]
+    rest = ""
+    if claims:
+        whose = "verdict on" if len(claims) == 1 else "verdicts on"
+        rest = f"; the {whose} {listed(claims)} {'rests' if len(claims) == 1 else 'rest'} on one run"
+    return [f"in {'; '.join(places)}, {ALIKE}{rest}"]
+
+
+def measured_the_same(samples: Iterable[Iterable[float | None]], replications: int) -> bool:
+    """Whether replications, two or more, have the same values of every metric."""
+    return replications > 1 and not any(map(statistics.differ, samples))
+
+
 def _of_points(found: "Sweep") -> list[str]:
     """Notes on the scenarios of some points. Notes of several points that differ in numbers alone are one."""
     from celltrain.sweeps.plan import load_plan
@@ -157,11 +195,20 @@ def _of_points(found: "Sweep") -> list[str]:
 
 def _alike_points(found: "Sweep") -> list[int]:
     """The points of which all replications, two or more, measured the same."""
+    alike: list[int] = []
+    for begin in range(0, found.manifest["points"], STRETCH):
+        alike += _alike_within(found.scan("summary"), begin, begin + STRETCH)
+    return alike
+
+
+def _alike_within(summary: "pl.LazyFrame", begin: int, end: int) -> list[int]:
+    """The points from `begin` up to `end` whose replications `differ` in no metric."""
     import polars as pl
 
-    value = pl.col("value").fill_nan(None)
-    differs = (value.n_unique() > 1).alias("differs")
-    metrics = found.scan("summary").group_by("point", "metric").agg(differs, pl.len().alias("n"))
+    # As `statistics.differ` has it; polars counts 0.0 and -0.0 as one value, too.
+    differs = (pl.col("value").fill_nan(None).n_unique() > 1).alias("differs")
+    some = summary.filter(pl.col("point") >= begin, pl.col("point") < end)
+    metrics = some.group_by("point", "metric").agg(differs, pl.len().alias("n"))
     points = metrics.group_by("point").agg(pl.col("differs").any(), pl.col("n").max())
     alike = points.filter(~pl.col("differs"), pl.col("n") > 1).sort("point")
     return alike.collect()["point"].to_list()
@@ -172,7 +219,7 @@ def _of_runs(result: "Result") -> list[str]:
     locked: list[str] = _locked(result.rows("ports", "port", "locked"))
     lines = [f"the run ended in a lock: {_lock(named(locked, 'port'))}"] if locked else []
     every = result.manifest["replications"]
-    if every > 1 and not any(map(_differ, _samples(result))):
+    if measured_the_same(_samples(result), every):
         lines.append(ALIKE)
     flows, ports = result.rows("flows", "replication", *SENT), result.rows("ports", "replication", *LOST)
     for sentence, runs in _fruitless(flows, ports):
@@ -191,11 +238,6 @@ def _samples(result: "Result") -> Iterable[list[float]]:
     for metric, value in result.rows("summary", "metric", "value"):
         samples.setdefault(metric, []).append(value)
     return samples.values()
-
-
-def _differ(sample: Sequence[float]) -> bool:
-    """Whether some values differ; what is undefined is equal to itself."""
-    return len({repr(value) for value in sample}) > 1
 
 
 def _locked(ports: Iterable[tuple[T, float | None]]) -> list[T]:
@@ -245,13 +287,10 @@ def _reason(lost: float, segments: float, timeouts: float) -> str:
 
 
 def _sums(rows: Iterable[Row]) -> Iterable[tuple[Any, list[float]]]:
-    """The sums of the columns of each run, which comes first in its rows."""
-    sums: dict[Any, list[float]] = {}
-    for run, *values in rows:
-        known = sums.setdefault(run, [0.0] * len(values))
-        for place, value in enumerate(values):
-            known[place] += value or 0.0  # what a point of a sweep lacks is None
-    return sums.items()
+    """The sums of the columns of each run, which comes first in its rows; these follow one another."""
+    for run, some in groupby(rows, lambda row: row[0]):
+        _, *columns = zip(*some, strict=True)
+        yield run, [sum(value or 0.0 for value in column) for column in columns]  # a point may lack one: None
 
 
 def _of_sweep(found: "Sweep", name: str, columns: tuple[str, ...]) -> Iterable[Row]:

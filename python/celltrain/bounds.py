@@ -38,9 +38,14 @@ def bounds_of_row(name: str, unit: str) -> Bounds:
 
 
 def reach(found: Estimate, limits: Bounds = UNBOUNDED) -> tuple[float, float]:
-    """How far the interval reaches below and above the mean, within what is possible."""
+    """How far the interval reaches below and above the mean, within what is possible.
+
+    A mean beyond a limit shows that it is none: the interval is whole there.
+    """
     half = found.half_width or 0.0
     if not math.isfinite(half):
         half = 0.0
     low, high = limits
-    return max(0.0, min(half, found.mean - low)), max(0.0, min(half, high - found.mean))
+    below = min(half, found.mean - low) if found.mean >= low else half
+    above = min(half, high - found.mean) if found.mean <= high else half
+    return below, above

@@ -385,7 +385,10 @@ def _refuse_to_lose(path: Path, manifest: Mapping[str, Any], asked: Mapping[str,
             f"{path} holds {replications} replications, and this asks for {asked['replications']}: {other}"
         )
     for name in LISTS:
-        lost = [one for one in manifest.get(name, ()) if one not in asked.get(name, (one,))]
+        held = manifest.get(name)
+        lost = (
+            [str(one) for one in held if one not in asked.get(name, (one,))] if isinstance(held, list) else ()
+        )
         if lost:
             raise InputError(f"{path} holds {', '.join(lost)} too, which this leaves out: {other}")
 
@@ -406,6 +409,11 @@ def _refuse_foreign(path: Path, manifest: Mapping[str, Any] | None, kind: str, k
     if manifest is None:
         if any(one.name != LOCK and not TEMPORARY.fullmatch(one.name) for one in path.iterdir()):
             raise InputError(f"{path} is not empty and holds no results of celltrain: choose another folder")
+    elif not all(isinstance(manifest.get(name), str) for name in ("kind", "key")):
+        raise InputError(
+            f"{path / MANIFEST} is not the manifest of an experiment: choose another folder or overwrite it "
+            "(--overwrite, or overwrite=True)"
+        )
     elif not _is_same(manifest, kind, key):
         name = manifest.get("name", manifest.get("key"))
         raise InputError(

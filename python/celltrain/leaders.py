@@ -104,6 +104,7 @@ class Leader:
             "runner_up": self.runner_up,
             "lead": self.lead.mean,
             "lead_ci95": self.lead.half_width,
+            "lead_undefined": self.lead.undefined,
             "n": self.lead.n,
             "verdict": self.verdict,
         }

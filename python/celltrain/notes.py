@@ -62,14 +62,48 @@ def _sustainable(settings: Settings) -> Iterator[str]:
 
 def _late(scenario: Scenario, settings: Settings) -> Iterator[str]:
     """Sources that begin at the end of the run or after it."""
+    end = round(scenario.duration * 1e12)
+    of_run = f"is not before the end of the run ({scenario.duration:g} s): its sources send nothing; write"
     for place, start in _starts(settings):
-        found = _BEGIN.match(start) if isinstance(start, str) else None
-        if found and round(float(found[1]) * _PICOSECONDS[found[2]]) >= round(scenario.duration * 1e12):
-            yield (
-                f'{place} = "{start}" is not before the end of the run '
-                f"({scenario.duration:g} s): its sources send nothing; write an earlier start, or a longer "
-                "duration"
-            )
+        if _begin(start) >= end:
+            yield f'{place} = "{start}" {of_run} an earlier start, or a longer duration'
+    for place, first, start in _recorded(settings):
+        if _begin(start) < end <= _begin(start) + _begin(first):
+            yield f'{place} begins at "{first}", which {of_run} earlier times, or a longer duration'
+
+
+def _begin(time: object) -> int:
+    """A time, or the first one of a range of times, in picoseconds; 0 for what is none."""
+    found = _BEGIN.match(time) if isinstance(time, str) else None
+    return round(float(found[1]) * _PICOSECONDS[found[2]]) if found else 0
+
+
+def _recorded(settings: Settings) -> Iterator[tuple[str, object, object]]:
+    """The keys of recorded times, the first of these times, and from when it is counted."""
+    own = [
+        (f"{kind}.{n}", one, _table(one, "traffic"))
+        for kind in ("group", "flow")
+        for n, one in enumerate(_each(settings, kind))
+    ]
+    every = [(f"{place}.traffic", traffic, one.get("start")) for place, one, traffic in own]
+    # Where each flow has traffic of its own, that of all is not read.
+    if not own or not all(traffic or _firsts(one, "transfers") for _, one, traffic in own):
+        every.append(("traffic", _table(settings, "traffic"), None))
+    for place, traffic, start in every:
+        start = traffic.get("start") if start is None else start
+        for key in ("times", "gaps"):
+            yield from ((f"{place}.{key}", first, start) for first in _firsts(traffic, key))
+        yield from ((f"{place}.trace", first.get("at"), start) for first in _firsts(traffic, "trace"))
+    for place, one, _ in own:
+        yield from (
+            (f"{place}.transfers", first.get("at"), one.get("start")) for first in _firsts(one, "transfers")
+        )
+
+
+def _firsts(settings: Settings, key: str) -> list[Any]:
+    """The first element of a list; none of what is not there."""
+    found = settings.get(key)
+    return found[:1] if isinstance(found, list) else []
 
 
 def _starts(settings: Settings) -> Iterator[tuple[str, object]]:

@@ -13,7 +13,6 @@ from celltrain import _core, display
 from celltrain.errors import InputError, unknown
 
 __all__ = [
-    "COUNTS",
     "FRAME_OF",
     "RENAMED",
     "Catalogue",
@@ -21,6 +20,7 @@ __all__ = [
     "Measure",
     "compared",
     "congestion_controls",
+    "counts",
     "disciplines",
     "measure",
     "measures",
@@ -45,12 +45,6 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
 }
 """Names in results of format 1, and today's. Payload that arrived again counted nowhere then."""
 
-COUNTS = {
-    *("timeouts", "fast_retransmits", "pauses", "requests_completed"),
-    *("short_flows_completed", "short_flows_unfinished", "short_flows_turned_away"),
-}
-"""Measures without a unit that count events; the others without one are ratios."""
-
 
 @dataclass(frozen=True, slots=True)
 class Measure:
@@ -74,6 +68,8 @@ class Measure:
     """Who defined it."""
     better: str | None
     """"more" or "less", where one is better."""
+    counts: bool = False
+    """Whether it counts events, whose values are whole."""
 
     @property
     def more_is_better(self) -> bool:
@@ -87,7 +83,18 @@ class Measure:
 
     def to_json(self) -> dict[str, Any]:
         """As an object of JSON."""
-        names = ("name", "title", "symbol", "unit", "formula", "over", "aggregation", "source", "better")
+        names = (
+            "name",
+            "title",
+            "symbol",
+            "unit",
+            "formula",
+            "over",
+            "aggregation",
+            "source",
+            "better",
+            "counts",
+        )
         return {**{name: getattr(self, name) for name in names}, "frame": self.frame}
 
 
@@ -95,6 +102,12 @@ class Measure:
 def measures() -> tuple[Measure, ...]:
     """Every measure: those of a run, of a flow, of a port, those over time, and distributions."""
     return tuple(Measure(**one) for one in json.loads(_core.measures()))
+
+
+@cache
+def counts() -> frozenset[str]:
+    """The names of measures without a unit that count events; the others without one are ratios."""
+    return frozenset(one.name for one in measures() if one.counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,16 +186,16 @@ def measure(name: str, over: str = "run") -> Measure:
     return every[name]
 
 
-def unmeasured(name: str, known: Iterable[str]) -> InputError:
+def unmeasured(name: str, known: Iterable[str], what: str = "metric") -> InputError:
     """The error for a metric that a summary lacks: no measure has the name, or it is not there."""
     found = next((one for one in measures() if one.name == name), None)
     if found is None:
-        return unknown("metric", name, known)
+        return unknown(what, name, known)
     if found.over == "run":
         advice = f"It is a measure that these runs lack: 'celltrain measures {name}' says what it is of"
     else:
         advice = f"The frame '{found.frame}' has it"
-    return unknown("metric", name, known, advice)
+    return unknown(what, name, known, advice)
 
 
 def title(metric: str) -> str:

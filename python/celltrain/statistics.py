@@ -18,6 +18,7 @@ __all__ = [
     "Estimate",
     "autocorrelation",
     "batch_means",
+    "differ",
     "estimate",
     "jain",
     "largest",
@@ -97,6 +98,11 @@ class Estimate:
 def largest(found: Iterable[Estimate]) -> float:
     """The largest absolute mean, which chooses the unit of a column or picture; 0 where none is defined."""
     return max((abs(one.mean) for one in found if math.isfinite(one.mean)), default=0.0)
+
+
+def differ(sample: Iterable[float | None]) -> bool:
+    """Whether some values differ: 0.0 and -0.0 do not, and what is undefined (NaN or None) is one value."""
+    return len({None if value is None or math.isnan(value) else value for value in sample}) > 1
 
 
 def mean(sample: Sequence[float]) -> float:

@@ -21,7 +21,7 @@ from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import run
 from celltrain.folder import Folder, claim, remove_results
 from celltrain.papers.expression import NoValue
-from celltrain.registry import COUNTS
+from celltrain.registry import counts
 from celltrain.results import Result
 from celltrain.scenario import Scenario, load, shown
 from celltrain.suite_file import Section, Statement, Suite, is_place
@@ -97,7 +97,13 @@ class SuiteResults:
     def estimate(self, section: Section, variant: str, measure: str) -> statistics.Estimate:
         """The mean of a measure of a variant with its interval."""
         sample = self._sample(section, variant, measure)
-        return statistics.estimate(sample, unit=self.suite.measure(measure).unit)
+        return statistics.estimate(sample, unit=self.unit(section, measure))
+
+    def unit(self, section: Section, measure: str) -> str:
+        """The unit of a measure: what the runs of a section count, of a measure of the summary."""
+        if measure in self.suite.measures:
+            return self.suite.measure(measure).unit
+        return self.found[section.place].unit(measure)
 
     def _sample(self, section: Section, variant: str, measure: str) -> list[float]:
         result = self.found[section.place].results[variant]
@@ -326,7 +332,7 @@ def verdict_lines(results: SuiteResults, place: str) -> list[tuple[str, ...]]:
             one.statement.text,
             one.variant,
             str(one.verdict),
-            text.interval(one.found, one.found.unit, is_count=one.statement.measure in COUNTS),
+            text.interval(one.found, one.found.unit, is_count=one.statement.measure in counts()),
             text.percent(one.ratio),
         )
         for one in results.judged()

@@ -41,6 +41,9 @@ UNICODE = "\U0010ffff"
 BETWEEN = 3
 """Columns of a terminal between those of a table."""
 
+FOLDED = 6
+"""Columns that folded text has at least."""
+
 UNBOUNDED = 10_000
 """Columns of a file or pipe: tables there are never folded."""
 
@@ -53,7 +56,9 @@ def prepare() -> None:
 def _willing(stream: TextIO | None) -> TextIO:
     if stream is None:  # Python's word for one that is closed
         return Path(os.devnull).open("w", encoding="utf-8")
-    if isinstance(stream, TextIOWrapper) and stream.errors == "strict" and not _has(stream, UNICODE):
+    # In the locale of C the errors are "surrogateescape", which helps with no other character.
+    raising = ("strict", "surrogateescape")
+    if isinstance(stream, TextIOWrapper) and stream.errors in raising and not _has(stream, UNICODE):
         stream.reconfigure(errors="replace")
     return stream
 
@@ -112,14 +117,17 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns
     """Prints a table; the first `text_columns` columns are aligned to the left, the others hold numbers.
 
     A number is never cut off. Where a terminal is too narrow for all of them, several tables follow each
-    other, each with the first columns.
+    other, each with the first columns, which are folded; one that is too narrow for that folds the lines.
     """
     from rich.cells import cell_len
 
     console = _console()
     lines = [tuple(map(plain, line)) for line in (columns, *rows)]
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
-    for part in _parts(widths, text_columns, console.width):
+    least = [min(width, FOLDED) if index < text_columns else width for index, width in enumerate(widths)]
+    parts = _parts(widths, text_columns, console.width)
+    console.width = max(console.width, *(_width(least[index] for index in part) for part in parts))
+    for part in parts:
         console.print(_table([[line[index] for index in part] for line in lines], text_columns))
 
 
@@ -127,15 +135,22 @@ def _parts(widths: Sequence[int], first: int, most: int) -> list[list[int]]:
     """The columns of each table: the first ones, and as many of the others as are not too wide."""
     parts: list[list[int]] = []
     for index in range(first, len(widths)):
-        if parts and BETWEEN * len(parts[-1]) + sum(widths[one] for one in (*parts[-1], index)) + 2 <= most:
+        if parts and _width(widths[one] for one in (*parts[-1], index)) <= most:
             parts[-1].append(index)
         else:
             parts.append([*range(first), index])
     return parts or [[*range(first)]]
 
 
+def _width(columns: Iterable[int]) -> int:
+    """The width of a table with columns of these widths."""
+    every = list(columns)
+    return BETWEEN * (len(every) - 1) + sum(every) + 2
+
+
 def _table(lines: Sequence[Sequence[str]], text_columns: int) -> "Table":
     from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 
@@ -143,7 +158,11 @@ def _table(lines: Sequence[Sequence[str]], text_columns: int) -> "Table":
     for index, name in enumerate(lines[0]):
         is_text = index < text_columns
         shown.add_column(
-            Text(name), justify="left" if is_text else "right", no_wrap=not is_text, overflow="fold"
+            Text(name),
+            justify="left" if is_text else "right",
+            no_wrap=not is_text,
+            overflow="fold",
+            min_width=min(FOLDED, max(cell_len(line[index]) for line in lines)) if is_text else None,
         )
     for line in lines[1:]:
         shown.add_row(*map(Text, line))

@@ -1,7 +1,8 @@
 """Whether the warm-up of a run is long enough, judged by its time series."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from celltrain.scenario import Scenario
 if TYPE_CHECKING:
     from celltrain.results import Result
 
-__all__ = ["settling_times", "warnings"]
+__all__ = ["settling_times", "warnings", "warnings_of_variants"]
 
 _Series = tuple[Sequence[float], Sequence[float]]
 """The times and values of one replication."""
@@ -45,22 +46,56 @@ def warnings(result: "Result") -> list[str]:
     if "scenario_toml" not in result.manifest:
         return []
     scenario = Scenario.from_toml(result.manifest["scenario_toml"])
-    said = []
+    return [one.sentence() for one in _unsettled(result, scenario)]
+
+
+def warnings_of_variants(
+    results: "Mapping[str, Result]", scenarios: Mapping[str, Scenario]
+) -> dict[str, list[str]]:
+    """The same for the variants of a comparison: by sentence those of which it differs in the time alone."""
+    alike: dict[tuple[str, bool, float], dict[str, _Unsettled]] = {}
+    for name, result in results.items():
+        for one in _unsettled(result, scenarios[name]):
+            is_short = math.isinf(one.after)
+            said = one.duration if is_short else one.warm_up
+            alike.setdefault((one.series, is_short, said), {})[name] = one
+    found = {}
+    for same in alike.values():
+        last = max(same.values(), key=lambda one: one.after)
+        found[last.sentence(several=len(same) > 1)] = list(same)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Unsettled:
+    """A series that settles only after the warm-up."""
+
+    series: str
+    after: float
+    """When it settles, in seconds: the median over the replications; infinity if the run is too short."""
+    replications: int
+    warm_up: float
+    duration: float
+
+    def sentence(self, *, several: bool = False) -> str:
+        """What there is to do; of `several` runs this one settles last."""
+        if math.isinf(self.after):
+            return (
+                f"{self.series} has not settled in the first half of the run (MSER-5): the run is too short "
+                f"to say how long the warm-up has to be; write a longer duration than {self.duration:g} s"
+            )
+        return (
+            f"{self.series} settles after {'up to ' if several else ''}{text.quantity(self.after, 's', 2)} "
+            f"(MSER-5, median of {text.counted(self.replications, 'replication')}), and the "
+            f'warm-up is {self.warm_up:g} s: write warm-up = "{self.after:.3g} s" or more'
+        )
+
+
+def _unsettled(result: "Result", scenario: Scenario) -> Iterator[_Unsettled]:
     for name, times in settling_times(result).items():
         middle = sorted(times)[(len(times) - 1) // 2]
-        if math.isinf(middle):
-            said.append(
-                f"{name} has not settled in the first half of the run (MSER-5): the run is too short to "
-                f"say how long the warm-up has to be; write a longer duration than {scenario.duration:g} s"
-            )
-        elif middle > scenario.warm_up:
-            shown = text.quantity(middle, "s", 2)
-            of = text.counted(len(times), "replication")
-            said.append(
-                f"{name} settles after {shown} (MSER-5, median of {of}), and the "
-                f'warm-up is {scenario.warm_up:g} s: write warm-up = "{middle:.3g} s" or more'
-            )
-    return said
+        if middle > scenario.warm_up:
+            yield _Unsettled(name, middle, len(times), scenario.warm_up, scenario.duration)
 
 
 def _occupancy(result: "Result") -> Iterator[_Series]:

@@ -69,7 +69,7 @@ WORDS = (
         "undefined",
         "in how many of the n replications the measure has no value, as a ratio of which nothing happened; "
         "any leaves no mean",
-        f"compare, {_ESTIMATES}",
+        f"compare, {_ESTIMATES}; {_ROWS}",
     ),
     Word("sd", "the standard deviation of the n values (divisor n - 1); one value has none", _ESTIMATES),
     Word(

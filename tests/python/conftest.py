@@ -1,5 +1,6 @@
 """Fixtures: a scenario small enough to run in milliseconds, and the command line as a function."""
 
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,8 +124,12 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
         monkeypatch.setattr("sys.argv", ["celltrain", *map(str, words)])
         capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
-            main()
+        heeding = signal.getsignal(signal.SIGINT)
+        try:
+            with pytest.raises(SystemExit) as left:
+                main()
+        finally:
+            signal.signal(signal.SIGINT, heeding)  # what `main` leaves there ends the process
         captured = capsys.readouterr()
         code = left.value.code
         return Answer(code if isinstance(code, int) else 0, captured.out, captured.err)

@@ -567,7 +567,7 @@ def test_an_interrupt_while_the_command_is_loaded(what: str, status: int) -> Non
         "import signal, sys, celltrain\n"
         "class Interrupted:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name != 'celltrain.cli':\n"
+        "        if name not in ('celltrain.cli', 'atexit'):\n"
         f"            {what}\n"
         "sys.meta_path.insert(0, Interrupted())\n"
         "from celltrain.cli import main\n"
@@ -575,6 +575,52 @@ def test_an_interrupt_while_the_command_is_loaded(what: str, status: int) -> Non
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (answer.returncode, answer.stdout, answer.stderr) == (status, "", "interrupted\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ on Windows")
+@pytest.mark.parametrize(
+    ("when", "statuses"),
+    [
+        # As soon as the command has ended.
+        ("cli.exec = lambda _: signal.raise_signal(signal.SIGINT)", {130}),
+        # While Python waits for threads.
+        (
+            (
+                "def late():\n"
+                "    threading.main_thread().join()\n"
+                "    os.kill(os.getpid(), signal.SIGINT)\n"
+                "    time.sleep(0.2)\n"
+                "threading.Thread(target=late).start()"
+            ),
+            {130},
+        ),
+        # While it cleans up: too late for anything.
+        ("atexit.register(signal.raise_signal, signal.SIGINT)", {0}),
+        (
+            (
+                "class Late:\n"
+                "    def __del__(self, kill=os.kill, own=os.getpid(), number=signal.SIGINT):\n"
+                "        kill(own, number)\n"
+                "late = Late()"
+            ),
+            {0},
+        ),
+    ],
+)
+def test_an_interrupt_after_the_output(when: str, statuses: set[int]) -> None:
+    """The module: "130 interrupted", never the signal's own status, and no traceback."""
+    script = (
+        "import atexit, os, signal, sys, threading, time\n"
+        "from celltrain import cli\n"
+        "sys.argv = ['celltrain', '--version']\n"
+        f"{when}\n"
+        "cli.main()"
+    )
+    command = [sys.executable, "-c", script]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=_heed_interrupts)
+    assert answer.stdout.startswith("celltrain ")
+    assert answer.returncode in statuses, answer.stderr
+    assert answer.stderr in ("", "interrupted\n")
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
@@ -595,6 +641,28 @@ def test_no_number_of_a_table_is_cut_off(
     assert sum(line.startswith(" tail-d") for line in means) == heads
 
 
+@pytest.mark.parametrize("width", [1, 10, 20, 30, 40, 60, 100])
+def test_a_table_wider_than_the_terminal_is_whole(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], width: int
+) -> None:
+    """The function: "A number is never cut off"; neither is the name of what it is of."""
+    columns = ("switch.discard.policy", "switch.buffer", "tcp.stack", "link.delay", "goodput", "mean delay")
+    lines = [
+        ("tail-drop", "1000 cells", "reno", "500 us", "1.0 \u00b1 0.2 Mbit/s", "0.99"),
+        ("ppd", "100 cells", "linux-bbr", "1 ms", "111.8 \u00b1 12.2 Mbit/s", "0.8441 ms"),
+    ]
+    monkeypatch.setattr(terminal, "_console", lambda: Console(highlight=False, width=width))
+    terminal.table(columns, lines, text_columns=4)
+    shown = capsys.readouterr().out
+    for number in (*lines[0][4:], *lines[1][4:], "goodput", "mean delay"):
+        assert number in shown
+    letters = "".join(shown.split())
+    for word in ("tail-", "ppd", "1000", "reno", "linux-", "500us", "1ms", "switch", "tcp.st"):
+        assert word in letters
+    if width == 100:
+        assert max(map(len, shown.splitlines())) <= width
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 def test_an_output_that_lacks_letters_is_no_error(scenario_file: Path, tmp_path: Path, encoding: str) -> None:
     """Encodings other than UTF-8 lack the rules of tables, and ASCII the plus-minus sign."""
@@ -609,6 +677,19 @@ def test_an_output_that_lacks_letters_is_no_error(scenario_file: Path, tmp_path:
     assert b"goodput" in shown.stdout
     said = subprocess.run([*words, "--json"], capture_output=True, env=environment, check=True).stdout
     assert json.loads(said.decode(encoding))["name"] == "Stra\u00dfe \u4e2d \U0001f682, one trunk"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a locale of POSIX")
+def test_the_locale_of_c_is_no_error(scenario_file: Path, tmp_path: Path) -> None:
+    """There the errors of streams are "surrogateescape" (PEP 538), and ASCII lacks as many letters."""
+    named = tmp_path / "named.toml"
+    named.write_text(scenario_file.read_text().replace("two sources", "Stra\u00dfe"), encoding="utf-8")
+    words = [sys.executable, "-m", "celltrain", "run", str(named), "--replications", "2"]
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONIOENCODING", "HOME")}
+    environment = {**kept, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    shown = subprocess.run(words, capture_output=True, env=environment, check=False)
+    assert (shown.returncode, shown.stderr) == (0, b"")
+    assert b"goodput" in shown.stdout
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX closes it")

@@ -137,6 +137,7 @@ def test_options_that_write_files_need_a_folder(
 LATE = {"name": "1", "traffic": {"kind": "greedy", "start": "1e-1 s .. 1 s"}}
 EARLY = {"name": "1", "start": "10 ms"}
 ABR = {"vc.category": "abr"}
+LATE_TRANSFER = {"at": "199 ms", "from": "src1", "to": "dest1", "bytes": "1 kB"}
 
 
 @pytest.mark.parametrize(
@@ -161,6 +162,26 @@ ABR = {"vc.category": "abr"}
             {"traffic.start": "300 ms", "flow": [EARLY, {"name": "2"}]},
             'traffic.start = "300 ms" is not before the end of the run (0.2 s)',
         ),
+        (
+            {"traffic": {"kind": "trace", "times": ["200 ms", "1 s"]}},
+            'traffic.times begins at "200 ms", which is not before the end of the run (0.2 s)',
+        ),
+        (
+            {"traffic": {"kind": "trace", "gaps": ["150 ms", "1 ms"], "start": "50 ms .. 1 s"}},
+            'traffic.gaps begins at "150 ms", which is not before the end of the run (0.2 s)',
+        ),
+        (
+            {"flow": [{"name": "1", "start": "190 ms", "traffic": {"kind": "trace", "times": ["10 ms"]}}]},
+            'flow.0.traffic.times begins at "10 ms", which',
+        ),
+        (
+            {"traffic": {"kind": "short-flows", "trace": [{"at": "300 ms", "bytes": "1 kB"}]}},
+            'traffic.trace begins at "300 ms", which',
+        ),
+        (
+            {"group": [{"name": "t", "start": "1 ms", "transfers": [LATE_TRANSFER]}]},
+            'group.0.transfers begins at "199 ms", which',
+        ),
     ],
 )
 def test_what_has_no_effect_is_noted(
@@ -174,6 +195,17 @@ def test_what_has_no_effect_is_noted(
     file.write_text(changed.to_toml(), encoding="utf-8")
     assert f"note: {note}" in cli("check", file).out
     assert html.escape(note.split(":")[0]) in run_report(ct.run(changed, replications=1))
+
+
+def test_recorded_times_within_the_run_are_not_noted(scenario: ct.Scenario) -> None:
+    """As the reference has `times`: "counted from `start`"; one of them within the run is enough."""
+    assert notes(scenario.with_({"traffic": {"kind": "trace", "times": ["199 ms", "1 s"]}})) == []
+    own = {"name": "1", "traffic": {"kind": "trace", "times": ["1 ms"], "start": "10 ms"}}
+    other = {"name": "2", "traffic": {"kind": "greedy"}}
+    unread = {"traffic": {"kind": "trace", "times": ["1 s"]}, "flow": [own, other]}
+    assert notes(scenario.with_(unread)) == []
+    (note,) = notes(scenario.with_({"traffic": {"kind": "trace", "times": ["1 s"], "start": "1 s"}}))
+    assert note.startswith("traffic.start"), "one note of one source"
 
 
 SHARED = """

@@ -243,6 +243,26 @@ def test_results_of_another_seed_are_not_replaced(
     assert cli(*words, "--seed", "9", "--overwrite").code == 0
 
 
+@pytest.mark.parametrize(
+    "content", [{}, {"kind": "run"}, {"key": "k"}, {"kind": None, "key": None}, {"kind": 1, "key": "k"}]
+)
+def test_a_manifest_of_nothing_is_no_other_experiment(tmp_path: Path, content: dict[str, Any]) -> None:
+    """Reading says the same of such a folder; a name of 'None' would send people to look for it."""
+    (tmp_path / "manifest.json").write_text(json.dumps(content))
+    refused = pytest.raises(ct.InputError, match="json is not the manifest of an experiment: choose another")
+    with refused, folder.claim(tmp_path, "run", "k", note=lambda _: None):
+        pytest.fail("the folder is not ours")
+    with folder.claim(tmp_path, "run", "k", overwrite=True, note=lambda _: None) as ours:
+        ours.finish({})
+
+
+def test_a_damaged_list_in_a_manifest_is_no_defect(tmp_path: Path) -> None:
+    content = manifests.sealed({"kind": "reproduce", "key": "k", "complete": True, "tables": 5, "format": 2})
+    (tmp_path / "manifest.json").write_text(json.dumps(content))
+    with folder.claim(tmp_path, "reproduce", "k", asked={"tables": ["Table 1"]}) as ours:
+        ours.finish({})
+
+
 def test_a_sweep_of_another_seed_is_refused(scenario: ct.Scenario, tmp_path: Path) -> None:
     grid = {"switch.buffer": ["100 cells"]}
     ct.sweep(scenario, grid=grid, replications=1, seed=1, out=tmp_path)

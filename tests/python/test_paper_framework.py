@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import sqlite3
+from array import array
 from contextlib import closing
+from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +17,8 @@ import pytest
 
 import celltrain as ct
 from celltrain import papers, statistics
-from celltrain.papers import printed, recordings, statements
+from celltrain.advice import ALIKE, advice_on_paper
+from celltrain.papers import printed, recordings, running, statements
 from celltrain.papers.comparisons import KINDS, Limits, Part, judged
 from celltrain.papers.description import Column, Fitted
 from celltrain.papers.expression import Expression
@@ -57,6 +62,55 @@ def test_curves_are_runs_of_the_base_scenario_with_settings(
     assert [column.name for column in found.paper.figures[0].lines()["tail drop"]] == [
         f"tail drop, {buffer}" for buffer in BUFFERS
     ]
+
+
+def test_a_table_whose_replications_are_one_run_is_noted(
+    found: papers.Reproduction, tmp_path: Path, tiny_paper: None
+) -> None:
+    """The change log: "A note tells when every replication measured the same"."""
+    (note,) = advice_on_paper(found)
+    assert note.startswith(f"in Table 1; Table 1 (sack), {ALIKE}")
+    assert "rest" not in note
+    assert found.to_json()["notes"] == [note]
+    assert f"Note: {note}." in unescape(reproduction_report(found))
+    first, second = (one for one in found.claims if one.stack == "reno")
+    of_table = replace(first, claim=replace(first.claim, needs=("Table 1",)))
+    (note,) = advice_on_paper(replace(found, claims=[of_table, second]))
+    assert note.endswith("; the verdict on grows rests on one run")
+    both = [of_table, replace(of_table, stack="sack"), second]
+    (note,) = advice_on_paper(replace(found, claims=both))
+    assert note.endswith("; the verdicts on grows and grows (sack) rest on one run")
+    (note,) = advice_on_paper(replace(found, claims=both, alike=found.alike[:1]))
+    assert note == f"in Table 1 at one, {ALIKE}"
+    assert advice_on_paper(ct.reproduce(ID, tables=["1"], replications=1)) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "summaries", "is_one"),
+    [
+        # The rows of a table can end before chance begins, as those of a start do.
+        ([[1.25, 1.25], [0.0, 0.0]], [[1.0, 2.0]], True),
+        # Nothing was lost in any run: that tells nothing of these.
+        ([[0.0, 0.0]], [[1.0, 2.0]], False),
+        ([[0.0, -0.0], [math.nan, math.nan]], [[math.nan, math.nan], [0.0, -0.0]], True),
+        ([[math.nan, math.nan]], [[1.0, 2.0]], False),
+        ([[1.25, 1.25], [0.0, 1.0]], [[1.0, 2.0]], False),
+    ],
+)
+def test_rows_that_never_differ_are_one_run(
+    found: papers.Reproduction, rows: list[list[float]], summaries: list[list[float]], is_one: bool
+) -> None:
+    table = replace(found.tables[0], rows=found.tables[0].rows[: len(rows)])
+    kept = found.runs[0].kept
+    runs = [
+        running.MeasuredRun(
+            kept,
+            {row: sample[run] for row, sample in zip(table.rows, rows, strict=True)},
+            array("d", (sample[run] for sample in summaries)),
+        )
+        for run in range(2)
+    ]
+    assert running._is_one(table, runs) is is_one
 
 
 def test_settings_reach_into_arrays_of_tables(scenario: ct.Scenario) -> None:

@@ -13,6 +13,7 @@ from matplotlib.patches import Rectangle
 import celltrain as ct
 from celltrain.bounds import bounds, reach
 from celltrain.cells import port_facts, read_cells
+from celltrain.cli import options, plot
 from celltrain.errors import InputError
 from celltrain.plots.distribution import values_of
 from celltrain.plots.flow import LISTED, _numbers
@@ -256,6 +257,25 @@ def test_a_variant_of_several_keys_is_asked_for_by_its_name(cli: Cli, tmp_path: 
     assert "--variants lists nothing" in cli("plot", "windows", out, "--variants", ",").err
     many = [word for name in ("goodput",) * 6 for word in ("--measure", name)]
     assert "space for 5 measures, not 6" in cli("plot", "compare", out, *many).err
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ("a,b", ["a", "b"]),
+        ("a, b", ["a", "b"]),
+        ('"a, b"', ["a, b"]),
+        ('"a,b",b', ["a, b", "b"]),
+        ("a,c", ["a, c"]),
+        ("a,c,b", ["a, c", "b"]),
+        ("a,a,c", ["a", "a, c"]),
+        ("b,x,a", ["b", "x", "a"]),
+    ],
+)
+def test_names_with_commas_in_a_list(given: str, names: list[str]) -> None:
+    """The help: "only these variants". A word that is a name is one, and quotes make one of several."""
+    known = ["a", "b", "a, b", "a, c"]
+    assert plot._names(options.words(given, "--variants", "a,b"), known) == names
 
 
 def test_a_distribution_has_every_value() -> None:

@@ -5,6 +5,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -108,7 +109,8 @@ def test_elements_nest_and_sections_are_linked(reports: dict[str, str], kind: st
 def test_a_report_says_how_to_run_it_again(reports: dict[str, str]) -> None:
     assert "celltrain run SCENARIO --seed 7 --replications 3" in reports["run"]
     assert "celltrain compare SCENARIO --policies tail-drop,epd --seed 7" in reports["comparison"]
-    assert "celltrain reproduce espd --seed 1 --replications 2" in reports["reproduction"]
+    part = "--table 'Table 1' --figure 'Figure 2' --stack opnet-1998 --stack reno"
+    assert f"celltrain reproduce espd {part} --seed 1 --replications 2" in unescape(reports["reproduction"])
     found = elements(reports["run"])
     toml = next(text for text in found.text["code"] if text.startswith("schema"))
     assert ct.Scenario.from_toml(toml).name == "two sources, one trunk"

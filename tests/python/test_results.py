@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 
 import celltrain as ct
-from celltrain import folder, results
+from celltrain import folder
 from celltrain.distributions import merged
 from celltrain.errors import InputError
 from celltrain.folder import claim
 from celltrain.plots import draw_run
 from celltrain.report import run_report
-from celltrain.results import record_frame
+from celltrain.results import frames, record_frame
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_no_frame_of_all_time_series_is_made_to_write_report_and_draw(
     result: ct.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # In a large network it takes gigabytes. Small parts, so that there are many.
-    monkeypatch.setattr(results, "PART", 64)
+    monkeypatch.setattr(frames, "PART", 64)
     with claim(tmp_path / "out", "run", result.manifest["key"]) as target:
         target.write_text("report.html", run_report(result))
         draw_run(result, target)

@@ -201,7 +201,7 @@ def test_runs_of_other_versions_are_seen_and_dropped(
     out = tmp_path / "out"
     words = ["run", scenario_file, "--out", out, "--set", "duration=300 ms", "--no-trace"]
     with monkeypatch.context() as patched:
-        for name in ("celltrain.runs.store", "celltrain.results", "celltrain.runs.work"):
+        for name in ("celltrain.runs.store", "celltrain.results.origin", "celltrain.runs.work"):
             patched.setattr(f"{name}.core_version", lambda: "0.0.1+old")
         assert cli(*words, "--replications", "5").code == 0
     again = cli(*words, "--replications", "5")

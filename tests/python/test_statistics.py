@@ -17,6 +17,27 @@ PROBABILITIES = (0.0005, 0.025, 0.3, 0.5, 0.8, 0.9, 0.95, 0.975, 0.995, 0.9999)
 SAMPLES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)
 
 
+@pytest.mark.parametrize(
+    ("sample", "differ"),
+    [
+        ([], False),
+        ([1.0, 1.0], False),
+        ([0.0, -0.0], False),
+        ([math.nan, None, -math.nan], False),
+        ([math.inf, math.inf], False),
+        ([1.0, 2.0], True),
+        ([0.0, None], True),
+        ([0.0, math.nan], True),
+        ([math.inf, -math.inf], True),
+    ],
+)
+def test_values_differ_by_one_definition(sample: list[float | None], differ: bool) -> None:
+    """What is undefined, as NaN or as None, is one value, and so are the two zeros."""
+    assert statistics.differ(sample) is differ
+    # Polars tells values apart in the same way, and by it the points of a sweep are judged.
+    assert (pl.Series(sample, dtype=pl.Float64).fill_nan(None).n_unique() > 1) is differ
+
+
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 19, 30, 99, 1000, 100_000])
 def test_t_quantile_agrees_with_scipy(freedom: int) -> None:
     for probability in PROBABILITIES:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import celltrain as ct
+from celltrain import advice
 from celltrain.sweeps import result
 from memory import PEAK
 
@@ -51,6 +52,54 @@ def test_memory_does_not_grow_with_the_runs(scenario_file: Path) -> None:
     assert numbers > 1000, "a run measures enough to be noticed if it stays"
     grown = peak(scenario_file, many)[0] - peak(scenario_file, few)[0]
     assert grown < 0.5 * numbers * 4 * (many - few)
+
+
+# What `advice_on_sweep` reads of a sweep with a hundred thousand points, in small.
+ADVISE = """
+import sys
+import polars as pl
+from celltrain import advice
+from celltrain.results import reading
+
+advice.STRETCH, reading.STRETCH = 500, 1 << 15
+
+class Swept:
+    manifest = {"points": int(sys.argv[2])}
+
+    def scan(self, name):
+        return pl.scan_parquet(sys.argv[1])
+
+alike = advice._alike_points(Swept())
+flows, ports = (advice._of_sweep(Swept(), "", names) for names in (advice.SENT, advice.LOST))
+fruitless = advice._fruitless(flows, ports)
+print(peak_memory(), len(alike), len(list(fruitless)))
+"""
+
+
+def test_memory_of_notes_does_not_grow_with_the_points(tmp_path: Path) -> None:
+    """As of means: "the samples of one point at a time are in memory"."""
+    import polars as pl
+
+    metrics, found = 20, {}
+    for points in (2000, 40_000):
+        file = tmp_path / f"{points}.parquet"
+        rows = 2 * metrics * points
+        pl.DataFrame({"row": pl.int_range(rows, eager=True)}).select(
+            point=pl.col("row") // (2 * metrics),
+            replication=pl.col("row") // metrics % 2,
+            metric=(pl.col("row") % metrics).cast(pl.String),
+            # Every second point measures the same twice.
+            value=pl.when(pl.col("row") // (2 * metrics) % 2 == 0).then(1.0).otherwise(pl.col("row")),
+            **dict.fromkeys(advice.SENT, pl.lit(1.0)),
+        ).write_parquet(file, row_group_size=8192)
+        command = [sys.executable, "-c", PEAK + ADVISE, str(file), str(points)]
+        answer = subprocess.run(command, capture_output=True, text=True, check=True)
+        memory, alike, fruitless = map(int, answer.stdout.split())
+        assert (alike, fruitless) == (points // 2, 0)
+        found[points] = memory
+    assert found[40_000] - found[2000] < 60e6, (
+        "a row of all points takes a hundred bytes while they are sorted"
+    )
 
 
 def test_samples_do_not_depend_on_how_they_are_read(

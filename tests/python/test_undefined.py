@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import celltrain as ct
+from celltrain import papers, statistics
+from celltrain.papers.outcomes import Evidence
+from celltrain.report import reproduction_report
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -71,3 +74,52 @@ def test_a_sweep_counts_them(late: ct.Scenario, missing: int) -> None:
     assert table["undefined"].to_list() == [0, missing]
     assert sweep.difference("efficiency", "traffic.start")["undefined"].to_list() == [missing]
     assert [row[2:] for row in counts(sweep.to_json()["rows"])] == [(6, 0), (6, missing)]
+
+
+PAPER = """
+title = "Late sources"
+reference = "Nobody, nowhere"
+stacks = ["reno"]
+
+[rows.efficiency]
+unit = ""
+value = "run.efficiency"
+
+[[table]]
+name = "Table 1"
+title = "Efficiency"
+scenario = "base.toml"
+parameter = "start"
+columns = [{ name = "late", settings = {} }, { name = "early", settings = { "traffic.start" = "0 s" } }]
+rows = ["efficiency"]
+
+[[claim]]
+id = "efficient"
+text = "The sources are efficient"
+value = 'cell("Table 1", "late", "efficiency")'
+above = 0.5
+"""
+
+
+def test_a_reproduction_counts_them(cli: "Cli", tmp_path: Path, late: ct.Scenario, missing: int) -> None:
+    place = tmp_path / "late"
+    place.mkdir()
+    (place / "base.toml").write_text(late.to_toml(), encoding="utf-8")
+    (place / "published.csv").write_text("table,column,row,unit,published,note\n", encoding="utf-8")
+    (place / "paper.toml").write_text(PAPER, encoding="utf-8")
+    found = papers.reproduce(str(place))
+    shown = f"undefined in {missing} of 6 runs"
+    rows = found.to_json()["rows"]
+    assert [row["undefined"] for row in rows] == [missing, 0]
+    assert found.frames()["rows"]["undefined"].to_list() == [missing, 0]
+    (claim,) = found.to_json()["claims"]
+    assert (claim["n"], claim["evidence"][0]["undefined"]) == (6, missing)
+    assert reproduction_report(found).count(shown) == 2, "in the table and in the evidence"
+    printed = cli("reproduce", place).out
+    assert printed.count(shown) == 2
+
+
+def test_evidence_of_no_replications_is_no_mean_of_them() -> None:
+    assert Evidence("largest", 1.0, "%").sentence() == "largest: 1.000 %"
+    half = statistics.estimate([1.0, float("nan")])
+    assert Evidence.of("it", half, "").sentence() == "it: undefined in 1 of 2 runs"

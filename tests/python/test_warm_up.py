@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 import celltrain as ct
-from celltrain.warm_up import settling_times, warnings
+from celltrain.advice import advice_on_variants
+from celltrain.warm_up import settling_times, warnings, warnings_of_variants
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -59,6 +60,37 @@ def test_a_short_warm_up_is_named_with_what_to_write(scenario: ct.Scenario) -> N
     assert said.startswith("the occupancy of the bottleneck settles after ")
     assert "the warm-up is 0.1 s: write warm-up = " in said
     assert warnings(result(short.with_(warm_up="1 s"), [settling(0.5, seed=n) for n in range(5)])) == []
+
+
+def test_variants_share_a_note_that_differs_in_the_time_alone(scenario: ct.Scenario) -> None:
+    """The guide: "a note names the time and what to write", here the time that is enough for all."""
+    short = scenario.with_(duration="4 s", warm_up="100 ms")
+    results = {
+        name: result(short, [settling(at, seed=n) for n in range(3)])
+        for name, at in (("a", 0.5), ("b", 0.9), ("c", 1e-9), ("d", 0.9))
+    }
+    scenarios = {**dict.fromkeys("abc", short), "d": short.with_(warm_up="2 s")}
+    ((said, names),) = warnings_of_variants(results, scenarios).items()
+    assert names == ["a", "b"]
+    (alone,) = warnings(results["b"])
+    assert said == alone.replace("settles after ", "settles after up to ")
+    never = {name: result(scenarios[name], [settling(40.0)]) for name in ("a", "d")}
+    assert list(warnings_of_variants(never, scenarios).values()) == [["a", "d"]], (
+        "the warm-up does not matter"
+    )
+    assert warnings_of_variants({"a": results["a"]}, scenarios) == {warnings(results["a"])[0]: ["a"]}
+
+
+def test_a_comparison_is_judged_by_the_warm_up_of_each_variant(scenario: ct.Scenario, tmp_path: Path) -> None:
+    base = scenario.with_(warm_up="0 s", duration="2 s")
+    varied = {"none": {}, "enough": {"warm-up": "1900 ms"}}
+    fresh = ct.compare(base, varied, trace=True)
+    kept = ct.Comparison.read(fresh.write(tmp_path / "out"))
+    for found in (fresh, kept):
+        lines = [line for line in advice_on_variants(found) if "delivers settles" in line]
+        assert lines
+        assert all(line.startswith("under none: ") for line in lines)
+    assert not [line for line in advice_on_variants(ct.compare(base, varied)) if "MSER-5" in line]
 
 
 def test_one_odd_replication_is_no_reason_to_warn(scenario: ct.Scenario) -> None:

@@ -5,6 +5,8 @@ failed, 2 bad input, 3 a defect of celltrain, 130 interrupted, 141 the reader of
 143 terminated.
 """
 
+import atexit
+import os
 import signal
 import sys
 from types import FrameType
@@ -13,15 +15,25 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Runs the command line and exits with its status. SIGTERM is an interrupt with a status of its own."""
-    terminated = False
+    """Runs the command line and exits with its status. SIGTERM is an interrupt with a status of its own.
+
+    The handler of interrupts stays until Python cleans up: one that comes after the output ends the process
+    at once, by its status and not by the signal.
+    """
+    terminated = over = False
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         nonlocal terminated
-        terminated = True
+        terminated = terminated or number == signal.SIGTERM
+        if over:
+            os._exit(143 if terminated else 130)
         raise KeyboardInterrupt
 
-    heeds = signal.getsignal(signal.SIGTERM) == signal.SIG_DFL  # and was not told to ignore it
+    # One that the process was told to ignore stays ignored.
+    if signal.getsignal(signal.SIGINT) == signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupt)
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+    heeds = signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
     if heeds:
         signal.signal(signal.SIGTERM, interrupt)
     try:
@@ -29,8 +41,10 @@ def main() -> None:
         from celltrain.cli.application import run
 
         status = run()
+        over = True
     except KeyboardInterrupt:
         # Outside of what a command watches: while it is loaded, gets ready, or cleans up.
+        over = True
         sys.stderr.write("interrupted\n")
         status = 130
     finally:

@@ -290,16 +290,25 @@ def _some(found: Any, variants: str | None) -> dict[str, Any]:
 
 
 def _names(words: Sequence[str], known: Sequence[str]) -> list[str]:
-    """The names that words with commas between make: that of a variant of several keys has commas in it."""
+    """The names that words with commas between make: that of a variant of several keys has commas in it.
+
+    Where words can be read in several ways, a word that is a name stands for itself; a name in quotes, as
+    messages write one with commas, is one whole.
+    """
     by_words = {tuple(word.strip() for word in name.split(",")): name for name in known}
-    found: list[str] = []
-    place = 0
-    while place < len(words):
-        ends = range(len(words), place, -1)
-        end = next((end for end in ends if tuple(words[place:end]) in by_words), place + 1)
-        found.append(by_words.get(tuple(words[place:end]), words[place]))
-        place = end
-    return found
+    by_words |= {tuple(word.strip() for word in f'"{name}"'.split(",")): name for name in known}
+
+    def read(place: int) -> list[str] | None:
+        if place == len(words):
+            return []
+        for end in range(place + 1, len(words) + 1):
+            name = by_words.get(tuple(words[place:end]))
+            if name is not None and (rest := read(end)) is not None:
+                return [name, *rest]
+        return None
+
+    found = read(0)
+    return [by_words.get((word,), word) for word in words] if found is None else found
 
 
 def _varied(loaded: "Scenario", names: Sequence[str]) -> "dict[str, Scenario]":

@@ -1,6 +1,7 @@
 """`celltrain reproduce`: a paper's tables, figures and claims, measured beside what was printed."""
 
 from contextlib import nullcontext
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -198,6 +199,8 @@ def _write(found: "Reproduction", folder: "Folder") -> None:
 
 
 def _show(found: "Reproduction") -> None:
+    from celltrain.advice import advice_on_paper
+
     paper = found.paper
     terminal.say(f"{paper.title} ({paper.reference})")
     times = f"{found.replications} replication{'' if found.replications == 1 else 's'}"
@@ -209,7 +212,9 @@ def _show(found: "Reproduction") -> None:
     for stack in found.stacks:
         _show_claims(found, stack)
     origin = found.provenance
-    terminal.say(f"\n{options.effort(origin, len(origin['fingerprints']))}")
+    terminal.say("")
+    terminal.say_notes(advice_on_paper(found))
+    terminal.say(f"{options.effort(origin, len(origin['fingerprints']))}")
 
 
 def _show_table(found: "Reproduction", table: "Table") -> None:
@@ -219,7 +224,11 @@ def _show_table(found: "Reproduction", table: "Table") -> None:
 
     def shown(cell: "MeasuredRow") -> str:
         published = "" if cell.published is None else f" ({printed.shown(cell.taken)})"
-        return text.number(cell.measured) + published
+        found = cell.found
+        measured = text.number(cell.measured)
+        if found is not None and isnan(found.mean):
+            measured = text.interval(found, "")  # which says in how many replications
+        return measured + published
 
     stack = found.stacks[0]
     terminal.heading(f"{found.label(table.name, stack)}: {table.title}")

@@ -130,7 +130,7 @@ def _as_json(result: "Result", out: str | None) -> dict[str, object]:
 def _show(result: "Result") -> None:
     from celltrain import text
     from celltrain.advice import advice
-    from celltrain.registry import COUNTS, title
+    from celltrain.registry import counts, title
 
     m = result.manifest
     terminal.say(f"{m['name']}: {text.counted(m['replications'], 'replication')}, seed {m['seed']}")
@@ -138,7 +138,7 @@ def _show(result: "Result") -> None:
     rows = []
     for row in result.estimate_rows():
         metric, unit = row["metric"], row["unit"]
-        shown = text.interval(result.estimate(metric), unit, is_count=metric in COUNTS)
+        shown = text.interval(result.estimate(metric), unit, is_count=metric in counts())
         rows.append((title(metric), shown))
     terminal.table(("measure", "mean ± 95 % interval"), rows)
     terminal.say(options.effort(m, m["replications"]))

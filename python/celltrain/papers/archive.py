@@ -47,7 +47,10 @@ class PaperResults(Frames):
 
     @cached_property
     def rows(self) -> "pl.DataFrame":
-        """One row per number: `stack, table, column, row, unit, published, measured, ci95, note`."""
+        """One row per number of a table.
+
+        The columns are `stack, table, column, row, unit, published, measured, ci95, undefined, note`.
+        """
         return self._load("rows")
 
     @cached_property

@@ -27,6 +27,10 @@ class Evidence:
     """The paper's number or range, where it prints one."""
     limit: Range | None = None
     """Where the claim wants the value to lie, if that is not simply above zero."""
+    n: int = 0
+    """Replications of which it is a mean; 0 where it is none."""
+    undefined: int = 0
+    """Replications that have no value, as of a ratio of which nothing happened."""
 
     @staticmethod
     def of(
@@ -37,7 +41,7 @@ class Evidence:
         limit: Range | None = None,
     ) -> "Evidence":
         """Evidence from an estimate."""
-        return Evidence(name, found.mean, unit, found.half_width, published, limit)
+        return Evidence(name, found.mean, unit, found.half_width, published, limit, found.n, found.undefined)
 
     def to_json(self) -> dict[str, Any]:
         """As an object of JSON."""
@@ -45,6 +49,7 @@ class Evidence:
             "name": self.name,
             "value": self.value,
             "ci95": self.ci95,
+            "undefined": self.undefined,
             "unit": self.unit,
             "published": as_json(self.published),
             "limit": as_json(self.limit),
@@ -52,7 +57,7 @@ class Evidence:
 
     def sentence(self) -> str:
         """As people read it: "gain of sessions 1-5: 41.2 ± 1.1 % (published 39.4 %)"."""
-        found = statistics.Estimate(self.value, None, self.ci95, 0)
+        found = statistics.Estimate(self.value, None, self.ci95, self.n, undefined=self.undefined)
         beside = [] if self.published is None else [f"published {self._printed()}"]
         beside += [] if self.limit is None else [f"wanted: {shown(_rounded(self.limit), self.unit)}"]
         added = f" ({'; '.join(beside)})" if beside else ""

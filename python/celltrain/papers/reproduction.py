@@ -1,5 +1,6 @@
 """What came out of a paper's tables, figures and claims, set beside what was printed."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +23,7 @@ from celltrain.verdicts import Verdict
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["CellRun", "JudgedClaim", "MeasuredRow", "Reproduction", "Series", "point"]
+__all__ = ["CellRun", "JudgedClaim", "MeasuredRow", "Reproduction", "Series", "synchronisation"]
 
 KIND = "reproduce"
 """The kind of results in the manifest of a reproduction's folder."""
@@ -57,6 +58,19 @@ class MeasuredRow:
     note: str = ""
     times: float = 1.0
     """What the published value is multiplied by where it is compared."""
+    n: int = 0
+    """Replications."""
+    undefined: int = 0
+    """Replications that have no value, as of a ratio of which nothing happened."""
+
+    @property
+    def found(self) -> statistics.Estimate | None:
+        """What was measured, as an estimate; None where one replication cannot tell."""
+        if self.measured is None:
+            return None
+        return statistics.Estimate(
+            self.measured, None, self.ci95, self.n, unit=self.unit, undefined=self.undefined
+        )
 
     @property
     def taken(self) -> Printed | None:
@@ -124,6 +138,8 @@ class Reproduction:
     runs: list[CellRun]
     """Every replication of every column, in the order of stacks, tables, columns and replications."""
     provenance: dict[str, Any]
+    alike: tuple[tuple[str, str, str], ...] = ()
+    """The stack, table and column of which every replication measured the same."""
     defects: tuple[str, ...] = ()
     """A line for each run that found celltrain wrong; the tables that need it are left out."""
 
@@ -239,7 +255,7 @@ class Reproduction:
         self, table: Table, columns: Iterable[str], row: str, stack: str
     ) -> list[statistics.Estimate | None]:
         cells = [self.cell(stack, table.name, column, row) for column in columns]
-        return [point(cell.measured, cell.ci95) for cell in cells]
+        return [cell.found for cell in cells]
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -262,7 +278,7 @@ class Reproduction:
     def _rows_frame(self) -> "pl.DataFrame":
         import polars as pl
 
-        kept = ("stack", "table", "column", "row", "unit", "published", "measured", "ci95", "note")
+        kept = (*IDENTITY, "row", "unit", "published", "measured", "ci95", "undefined", "note")
         columns = {name: [getattr(row, name) for row in self.rows] for name in kept}
         columns["published"] = [None if isinstance(one, Range) else one for one in columns["published"]]
         columns |= {
@@ -304,12 +320,15 @@ class Reproduction:
 
     def to_json(self) -> dict[str, Any]:
         """The object that `celltrain reproduce --json` prints."""
+        from celltrain.advice import advice_on_paper
+
         return {
             "paper": self.paper.id,
             "version": self.provenance["celltrain"],
             "replications": self.replications,
             "seed": self.seed,
             "fingerprint": self.provenance["fingerprint"],
+            "notes": advice_on_paper(self),
             "rows": [
                 {
                     "table": self.label(row.table, row.stack),
@@ -319,6 +338,7 @@ class Reproduction:
                     "published": as_json(row.published),
                     "measured": row.measured,
                     "ci95": row.ci95,
+                    "undefined": row.undefined,
                     "stack": row.stack,
                 }
                 for row in self.rows
@@ -347,6 +367,13 @@ class Reproduction:
         }
 
 
+def synchronisation(record: Record, places: int) -> str:
+    """The synchronisation index of a run as people read it; undefined where fewer than two windows vary."""
+    summary = {metric: value for metric, value, _ in record.summary}
+    index = summary.get("synchronisation_index", math.nan)
+    return f"{index:.{places}f}" if math.isfinite(index) else "undefined"
+
+
 def _frames(runs: Sequence[CellRun]) -> "dict[str, pl.DataFrame]":
     """Those of `RUN_FRAMES` that have rows; every row names its stack, table and column."""
     records, identities = [run.kept.record() for run in runs], [run.identity for run in runs]
@@ -368,8 +395,3 @@ def _centre(printed: Printed | None) -> float | None:
 def _mean(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return statistics.mean(known) if known else None
-
-
-def point(value: float | None, half_width: float | None = None) -> statistics.Estimate | None:
-    """A point of a chart; None where there is no number."""
-    return None if value is None else statistics.Estimate(value, None, half_width, 0)

@@ -1,11 +1,14 @@
 """Running a paper's tables and judging its claims."""
 
+import math
 import time
+from array import array
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from celltrain import arguments, statistics
+from celltrain.advice import measured_the_same
 from celltrain.errors import Defect, InputError, unknown
 from celltrain.experiment import Progress, Task, attempt, replicate
 from celltrain.papers.description import Column, Paper, Row, Table
@@ -37,6 +40,8 @@ class MeasuredRun:
 
     kept: KeptRun
     values: dict[Row, float]
+    summary: "array[float]"
+    """Every metric of the summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +133,7 @@ def reproduce(
         rows=rows,
         claims=claims,
         runs=cell_runs,
+        alike=_alike(cells, plan, runs),
         provenance=provenance(
             [run.kept for run in runs.values()], wall_time, len(runs) - (len(store) - before)
         ),
@@ -238,7 +244,7 @@ def _run_once(
     def measured(task: Task, record: Record) -> MeasuredRun:
         values = {row: row.measure(record, task.scenario) for row in rows[task.scenario.key]}
         kept = KeptRun(record.replication, record.fingerprint, record.cell_hops, where.store, task.key)
-        return MeasuredRun(kept, values)
+        return MeasuredRun(kept, values, array("d", (value for _, value, _ in record.summary)))
 
     found, defects = attempt(
         needed.values(),
@@ -261,6 +267,29 @@ def _cell_runs(
         for cell, tasks in zip(cells, plan, strict=True)
         for task in tasks
     ]
+
+
+def _alike(
+    cells: Sequence[PaperCell], plan: Sequence[Sequence[Task]], runs: Mapping[RunKey, MeasuredRun]
+) -> tuple[tuple[str, str, str], ...]:
+    """The stack, table and column of which every replication measured the same."""
+    return tuple(
+        (stack, table.name, column.name)
+        for (stack, table, column), tasks in zip(cells, plan, strict=True)
+        if _is_one(table, [runs[task.scenario.key, task.replication] for task in tasks])
+    )
+
+
+def _is_one(table: Table, runs: Sequence[MeasuredRun]) -> bool:
+    """Whether the replications of a column are no more than one run, or those rows of it that are shown.
+
+    Whole numbers in all rows tell nothing: different runs may all lose nothing.
+    """
+    if measured_the_same(zip(*(run.summary for run in runs), strict=True), len(runs)):
+        return True
+    rows = [[run.values[row] for run in runs] for row in table.rows]
+    some = any(math.isfinite(sample[0]) and not sample[0].is_integer() for sample in rows)
+    return some and measured_the_same(rows, len(runs))
 
 
 def _samples(
@@ -330,4 +359,6 @@ def _row(
         ci95=found.half_width if is_mean else None,
         note="" if printed is None else printed.note,
         times=table.published_times,
+        n=found.n,
+        undefined=found.undefined,
     )

@@ -3,16 +3,17 @@
 Each method returns a figure of matplotlib. `celltrain plot` draws the same pictures from a results folder.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from celltrain import arguments, registry
 from celltrain.errors import InputError, unknown
 from celltrain.registry import Measure
 from celltrain.results import NO_SCENARIO, Result
 from celltrain.scenario import Scenario
-from celltrain.text import first_of
+from celltrain.text import first_of, named
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,6 +32,8 @@ __all__ = [
     "scenario_of",
     "span_of",
 ]
+
+T = TypeVar("T")
 
 Span = tuple[float | None, float | None]
 """Begin and end of the time to show, in seconds; None for the run's own."""
@@ -251,15 +254,17 @@ def _queue(
     facts = {name: port_facts(scenario, port) for name, scenario in scenarios.items()}
     # All of them or none: what is below the queues has one scale.
     one_by_one = all(units_within(one, time) <= MOST_CELLS for one in facts.values())
-    every = []
-    for name, scenario in scenarios.items():
+
+    def panel(name: str, scenario: Scenario) -> "QueuePanel":
         own = (time[0], min(time[1], scenario.duration))
         if own[0] >= own[1]:
-            raise InputError(f"{name} ends at {scenario.duration:g} s: begin earlier (--from, or span)")
-        every.append(
-            _queue_panel(name, scenario, results.get(name), facts[name], own, replication, seed, one_by_one)
+            raise InputError(f"the run ends at {scenario.duration:g} s: begin earlier (--from, or span)")
+        return _queue_panel(
+            name, scenario, results.get(name), facts[name], own, replication, seed, one_by_one
         )
-    return queue(every, time)
+
+    every = _of_each({name: partial(panel, name, scenario) for name, scenario in scenarios.items()})
+    return queue([*every.values()], time)
 
 
 def _queue_panel(
@@ -303,16 +308,18 @@ def _windows(results: Mapping[str, Result], replication: int) -> "Figure":
     from celltrain.traces import flow_groups, windows_of
 
     _check_replication(results.values(), replication)
-    columns = []
-    for name, result in results.items():
+
+    def panel(name: str, result: Result) -> WindowPanel:
         every = windows_of(result, replication)
         if every is None:
             raise InputError(
-                f"{name} has no windows: only traced runs of TCP have them (--trace, trace=True), and only "
+                "there are no windows: only traced runs of TCP have them (--trace, trace=True), and only "
                 "where they are longer than the sample period"
             )
-        columns.append(WindowPanel(name, every, flow_groups(result.flows)))
-    return windows(columns)
+        return WindowPanel(name, every, flow_groups(result.flows))
+
+    columns = _of_each({name: partial(panel, name, result) for name, result in results.items()})
+    return windows([*columns.values()])
 
 
 def _cdf(every: Mapping[str, tuple[Scenario, Result]], metric: str, entity: str | None) -> "Figure":
@@ -325,27 +332,40 @@ def _cdf(every: Mapping[str, tuple[Scenario, Result]], metric: str, entity: str 
         values_of,
     )
 
-    if arguments.text("metric", metric) == DELAY:
-        found = {
-            name: Sample(_delays(scenario, result, entity), "s") for name, (scenario, result) in every.items()
-        }
-        label = "time at the port"
-    else:
+    label = "time at the port"
+    if arguments.text("metric", metric) != DELAY:
         has = {name: known_metrics(result) for name, (_, result) in every.items()}
         if not any(metric in one for one in has.values()):  # misspelt, which is no fault of a variant
             raise unknown_metric(metric, dict.fromkeys(chain(*has.values())))
-        found, errors = {}, {}
-        for name, (_, result) in every.items():
-            try:
-                found[name] = values_of(result, metric, entity)
-            except InputError as error:
-                errors[name] = str(error)
-        if len(errors) == len(every) and len({*errors.values()}) == 1:  # which is no fault of a variant
-            raise InputError(next(iter(errors.values())))
-        for name, message in errors.items():
-            raise InputError(f"{name}: {message}")
         label = metric.replace("_", " ")
-    return cdf(found, label)
+
+    def sample(scenario: Scenario, result: Result) -> Sample:
+        if metric == DELAY:
+            return Sample(_delays(scenario, result, entity), "s")
+        return values_of(result, metric, entity)
+
+    return cdf(_of_each({name: partial(sample, *one) for name, one in every.items()}), label)
+
+
+def _of_each(every: "Mapping[str, Callable[[], T]]") -> "dict[str, T]":
+    """What is drawn of each run, by its name.
+
+    Raises:
+        InputError: one of them has nothing to draw; the message says which, if others have.
+    """
+    found: dict[str, T] = {}
+    errors: dict[str, str] = {}
+    for name, make in every.items():
+        try:
+            found[name] = make()
+        except InputError as error:
+            errors[name] = str(error)
+    if errors and not found and len({*errors.values()}) == 1:  # which is no fault of a variant
+        raise InputError(next(iter(errors.values())))
+    for name, message in errors.items():
+        others = ": leave it out (--variants, or variants)" if found else ""
+        raise InputError(f"{named(name)}: {message}{others}")
+    return found
 
 
 def _delays(scenario: Scenario, result: Result, port: str | None) -> "Values":
@@ -367,5 +387,5 @@ def _chosen(known: Sequence[Measure], names: Sequence[str]) -> list[Measure]:
     by_name = {one.name: one for one in known}
     for name in names:
         if name not in by_name:
-            raise unknown("measure", name, list(by_name))
+            raise registry.unmeasured(name, by_name, "measure")
     return [by_name[name] for name in names] or list(known)

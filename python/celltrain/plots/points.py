@@ -15,6 +15,8 @@ from celltrain.plots.style import (
     keyed,
     legend_columns,
     legible,
+    noted,
+    of_gaps,
     panels,
     plain,
     styled,
@@ -89,6 +91,8 @@ def points(every: Sequence[PointPanel], columns: int = 4) -> "Figure":
         if len(entries) > 1:
             labels = told([*entries], NAME)
             figure.legend([*entries.values()], labels, loc="outside lower center", ncols=beside)
+        drawn = (one for panel in every for series in panel.series for one in series.points)
+        noted(figure, of_gaps(filter(None, drawn)))
     return figure
 
 
@@ -111,7 +115,10 @@ def bars(
         positions = range(len(categories))
         errors = _reaches(heights, (0.0, math.inf))
         means = [found.mean for found in heights]
-        axis.bar(positions, means, yerr=errors, color=list(colours), capsize=3, error_kw={"linewidth": 1})
+        look: dict[str, Any] = {"capsize": 3, "error_kw": {"linewidth": 1}}
+        if any(map(any, errors)):  # a line of no length would still have its ends
+            look["yerr"] = errors
+        axis.bar(positions, means, color=list(colours), **look)
         axis.set_xticks(positions, names, rotation=90 if across else 0)
         axis.margins(x=0.01)
         keyed(figure, key)
@@ -155,7 +162,9 @@ def _point_panel(axis: "Axes", panel: PointPanel) -> None:
             hatch = HATCHES[index // len(COLOURS) % len(HATCHES)]
             if hatch:
                 style |= {"hatch": hatch, "edgecolor": "white"}
-            axis.bar(places, means, width, yerr=errors, label=label, **style)
+            if any(map(any, errors)):
+                style["yerr"] = errors
+            axis.bar(places, means, width, label=label, **style)
             continue
         joined = panel.form == "curves" and not series.hollow
         axis.errorbar(

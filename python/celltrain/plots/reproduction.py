@@ -92,7 +92,8 @@ def _pictures(found: "Reproduction") -> Iterator[Picture]:
     for stack in found.stacks:
         suffix = "" if stack == found.default_stack else f"-{stack}"
         figures = [figure for figure in found.figures if figure.stack == stack]
-        columns = [window_panel(figure) for figure in figures if figure.table.view == "windows"]
+        every_column = [window_panel(figure) for figure in figures if figure.table.view == "windows"]
+        columns = [panel for panel in every_column if panel is not None]
         if columns:
             yield Picture(f"windows{suffix}", windows, columns)
         for table in found.tables:
@@ -133,12 +134,16 @@ def _series(view: OverTime, figures: "list[CellRun]", table: "Table") -> list[Se
     ]
 
 
-def window_panel(figure: "CellRun") -> WindowPanel:
-    """The windows of a paper's figure, with the synchronisation index in the title."""
+def window_panel(figure: "CellRun") -> WindowPanel | None:
+    """The windows of a paper's figure, with the synchronisation index in the title; None without TCP."""
+    from celltrain.papers.reproduction import synchronisation
+
     record = figure.record
-    index = record.metric("synchronisation_index")
-    title = f"{figure.column.name}, {figure.stack}: synchronisation index {index:.2f}"
-    return WindowPanel(title, Windows.of(record.traces("cwnd")), flow_groups(record.flows))
+    every = record.traces("cwnd")
+    if not every:
+        return None
+    title = f"{figure.column.name}, {figure.stack}: synchronisation index {synchronisation(record, 2)}"
+    return WindowPanel(title, Windows.of(every), flow_groups(record.flows))
 
 
 def table_points(found: "Reproduction", table: "Table", row: str) -> PointPanel:

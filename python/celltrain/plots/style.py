@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from celltrain.folder import Folder
 from celltrain.revision import source_digest
 from celltrain.statistics import Estimate
+from celltrain.terminal import plain as spelled_out
 from celltrain.text import json_text, told
 from celltrain.whole import write_whole
 
@@ -172,6 +173,7 @@ def titled(axis: "Axes", title: str, **look: Any) -> None:
     figure = axis.get_figure(root=True)
     assert figure is not None
     width = GROWTH * axis.get_position().width * figure.get_figwidth()
+    title = " ".join(spelled_out(title).split())
     fits = _inches(title) <= width
     lines = [title] if fits else evenly_wrapped(title, max(20, int(width * LETTERS)))
     axis.set_title(plain("\n".join(lines)), **look)
@@ -201,9 +203,11 @@ def logarithmic(axis: "Axes", which: Literal["x", "y"]) -> None:
 def plain(words: str) -> str:
     """Words that matplotlib writes as they are.
 
-    Between two dollar signs it would read a formula, and a legend leaves out what begins with an underscore.
+    Between two dollar signs it would read a formula, a legend leaves out what begins with an underscore, and
+    no font has control characters.
     """
-    return f"{' ' if words.startswith('_') else ''}{words}".replace("$", r"\$")
+    spelled = spelled_out(words)
+    return f"{' ' if spelled.startswith('_') else ''}{spelled}".replace("$", r"\$")
 
 
 def legible(names: Sequence[str]) -> list[str]:
@@ -251,9 +255,11 @@ def noted(figure: "Figure", *notes: str) -> None:
 
 
 def of_gaps(found: Iterable[Estimate]) -> str:
-    """Why a mark is missing, if a mean is undefined."""
-    undefined = any(not isfinite(one.mean) for one in found)
-    return "no mark: undefined in a replication" if undefined else ""
+    """Why a mark is missing, if a mean is undefined: a replication has no value, or no run is there."""
+    gaps = [one.n for one in found if not isfinite(one.mean)]
+    reasons = ("undefined in a replication" if any(gaps) else "", "its runs are missing" if 0 in gaps else "")
+    said = " or ".join(filter(None, reasons))
+    return f"no mark: {said}" if said else ""
 
 
 def panels(

@@ -27,7 +27,7 @@ from celltrain.plots.style import (
 from celltrain.registry import Measure
 from celltrain.statistics import Estimate, largest
 from celltrain.sweeps import Sweep
-from celltrain.sweeps.view import View, measures
+from celltrain.sweeps.view import View, measures, placed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,10 +70,13 @@ def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
             for index, points in enumerate(facet.rows):
                 place = list(range(len(points))) if scale is None else scale[0]
                 style = _style(index, view.line_names[index])
-                _line(axis, place, [found[point] for point in points], style, limits)
+                # Along the axis, whatever the order of the plan.
+                order = sorted(range(len(points)), key=place.__getitem__)
+                line = [found[points[step]] for step in order]
+                _line(axis, [place[step] for step in order], line, style, limits)
             if scale is None:
                 _steps(axis, view.along.labels, "x")
-            elif _is_geometric(scale[0]):
+            elif _is_geometric(sorted(scale[0])):
                 logarithmic(axis, "x")
             titled(axis, facet.title)
             axis.set_xlabel(view.along.name if scale is None else text.with_unit(view.along.name, scale[1]))
@@ -134,7 +137,7 @@ def trade_off(sweep: Sweep, view: View) -> "Figure":
 
 def _scaled(sweep: Sweep, measure: Measure) -> tuple[list[Estimate], str]:
     """The estimates of every point in a unit of their size, and the label with that unit."""
-    found = sweep.estimates(measure.name)
+    found = placed(sweep, measure.name)
     factor, unit = text.scale(largest(found), sweep.unit(measure.name))
     return [one.scaled(1 / factor) for one in found], fill(text.with_unit(measure.title, unit), LABEL)
 
@@ -189,5 +192,5 @@ def _steps(axis: "Axes", labels: Sequence[str], which: str) -> None:
 
 
 def _is_geometric(values: Sequence[float]) -> bool:
-    """Whether the values are spread by factors rather than by steps."""
+    """Whether increasing values are spread by factors rather than by steps."""
     return len(values) > 2 and min(values) > 0 and values[-1] - values[-2] > 1.5 * (values[1] - values[0])

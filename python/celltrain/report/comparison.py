@@ -1,6 +1,7 @@
 """The report of a comparison: which variant is best, by what, and how sure that is."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 from celltrain import text
 from celltrain.advice import advice_on_variants
@@ -57,23 +58,31 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
 
 
 def _command(found: Comparison) -> list[str]:
-    """The command of a comparison of which nobody has said how the file is called."""
+    """The command of a comparison of which nobody has said how the file is called; none if there is none."""
     m = found.manifest
-    files = [word for name in list(m.get("scenarios", ()))[1:] for word in ("--with", f"{name}.toml")]
-    command = ["celltrain", "compare", "SCENARIO", *_options(m["variants"]), *files]
-    return [*command, "--seed", str(m["seed"]), "--replications", str(m["replications"])]
+    options = _options(m["variants"], list(m.get("scenarios", ())))
+    common = ["--seed", str(m["seed"]), "--replications", str(m["replications"])]
+    return ["celltrain", "compare", "SCENARIO", *options, *common] if options else []
 
 
-def _options(variants: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """The options that vary what the comparison varied."""
-    values: dict[str, list[str]] = {}
+def _options(variants: Mapping[str, Mapping[str, str]], scenarios: Sequence[str]) -> list[str]:
+    """The options that vary what the comparison varied; none where only Python can say it."""
+    if scenarios:
+        files = [word for name in scenarios[1:] for word in ("--with", f"{name}.toml")]
+        return files if list(variants) == list(scenarios) else []
+    values: dict[str, dict[str, None]] = {}
     for settings in variants.values():
         for key, value in settings.items():
-            values.setdefault(key, []).append(value.strip('"'))
-    if list(values) == [POLICY_KEY]:
-        return ["--policies", ",".join(values[POLICY_KEY])]
-    pairs = (f"{key}={','.join(dict.fromkeys(some))}" for key, some in values.items())
-    return [word for pair in pairs for word in ("--vary", pair)]
+            values.setdefault(key, {})[value] = None
+    every = [dict(zip(values, some, strict=True)) for some in product(*values.values())]
+    if every != list(variants.values()):
+        return []
+    written = {
+        key: ",".join(one if "," in one else one.strip('"') for one in some) for key, some in values.items()
+    }
+    if list(written) == [POLICY_KEY]:
+        return ["--policies", written[POLICY_KEY]]
+    return [word for key, some in written.items() for word in ("--vary", f"{key}={some}")]
 
 
 def _chart(page: Page, found: Comparison, measure: Measure) -> None:

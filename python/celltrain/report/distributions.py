@@ -50,8 +50,9 @@ def _add(page: Page, title: str, what: str, frames: Mapping[str, "pl.DataFrame"]
 def distribution_chart(title: str, found: Mapping[str, "pl.DataFrame"]) -> dict[str, Any]:
     """The distribution functions of several samples; a frame has the bins of one, merged."""
     largest = max(float(frame["high"][-1]) for frame in found.values())
-    ticks_of_seconds = next(iter(found.values()))["unit"][0] == "ps"
-    unit = "s" if ticks_of_seconds else str(next(iter(found.values()))["unit"][0])
+    units = {name: str(frame["unit"][0]) for name, frame in found.items()}
+    ticks_of_seconds = {*units.values()} == {"ps"}
+    unit = "s" if ticks_of_seconds else text.either(units.values())
     to_base = 1e-12 if ticks_of_seconds else 1.0
     factor, shown = text.scale(largest * to_base, unit)
     least = min(_percentile(frame, PERCENTILES[0] / 10) for frame in found.values())
@@ -61,7 +62,10 @@ def distribution_chart(title: str, found: Mapping[str, "pl.DataFrame"]) -> dict[
         "xlabel": text.with_unit(title.lower(), shown),
         "unit": shown,
         "log": least > 0 and largest > RATIO * least,
-        "series": [_curve(name, frame, to_base / factor, shown) for name, frame in found.items()],
+        "series": [
+            _curve(name, frame, to_base / factor, shown if ticks_of_seconds else units[name])
+            for name, frame in found.items()
+        ],
     }
 
 

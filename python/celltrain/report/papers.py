@@ -110,8 +110,7 @@ def _deviations(headline: tuple[str, ...], compared: list[MeasuredRow]) -> str:
 
 
 def _line(cell: MeasuredRow) -> tuple[str, ...]:
-    measured = cell.measured
-    shown = "-" if measured is None else text.interval(statistics.Estimate(measured, None, cell.ci95, 0), "")
+    shown = "-" if cell.found is None else text.interval(cell.found, "")
     inside = isinstance(cell.published, Range) and cell.deviation == 0
     off = "inside" if inside else _off(cell.deviation, signed=True)
     row = text.with_unit(cell.row, cell.unit)

@@ -37,9 +37,10 @@ HIGH = 60
 def windows_chart(windows: Windows, groups: Mapping[str, str], label: str) -> dict[str, Any]:
     """The congestion windows of connections as strips over the same time, and the sum of all."""
     top = common_scale(windows.shown)
-    strips = [_strip(trace, top, 26, groups.get(trace.entity, "")) for trace in windows.shown]
+    factor, _ = _time_axis(windows.shown)
+    strips = [_strip(trace, top, factor, 26, groups.get(trace.entity, "")) for trace in windows.shown]
     together = replace(windows.together, entity=windows.sum_name)
-    strips.append(_strip(together, _top([together]), 90))
+    strips.append(_strip(together, _top([together]), factor, 90))
     return _strips(strips, windows.shown, label)
 
 
@@ -54,15 +55,15 @@ def windows_caption(windows: Windows) -> str:
 
 def occupancy_chart(ports: Sequence[Trace], label: str) -> dict[str, Any]:
     """The occupancy of every port as strips over the same time."""
-    top = _top(ports)
-    return _strips([_strip(trace, top, 80) for trace in ports], ports, label)
+    top, (factor, _) = _top(ports), _time_axis(ports)
+    return _strips([_strip(trace, top, factor, 80) for trace in ports], ports, label)
 
 
 def series_chart(every: Sequence[Trace], label: str) -> dict[str, Any]:
     """Time series as strips over the same time and to one scale."""
-    top = _top(every)
+    top, (factor, _) = _top(every), _time_axis(every)
     height = HIGH if len(every) <= FEW else 26
-    return _strips([_strip(trace, top, height, trace.group) for trace in every], every, label)
+    return _strips([_strip(trace, top, factor, height, trace.group) for trace in every], every, label)
 
 
 def series_caption(every: Sequence[Trace], title: str) -> str:
@@ -189,9 +190,12 @@ def how_sure(page: Page, manifest: Mapping[str, Any]) -> None:
 
 
 def rerun(page: Page, command: Sequence[str], manifest: Mapping[str, Any]) -> None:
-    """The section that says how to get the same numbers again."""
+    """The section that says how to get the same numbers again; without a command, in Python."""
     page.section("How to run it again")
-    page.code(shlex.join(command))
+    if command:
+        page.code(shlex.join(command))
+    else:
+        page.text("No options of the command name these variants; `celltrain.compare` takes their settings.")
     if "scenario_toml" in manifest:
         page.text(
             "The scenario with every setting, defaults included; saved to a file it gives the same runs."
@@ -213,10 +217,9 @@ def _top(every: Sequence[Trace]) -> float:
     return max(float(trace.value.max(initial=0)) for trace in every) or 1.0
 
 
-def _strip(trace: Trace, top: float, height: int, group: str = "") -> dict[str, Any]:
-    """A strip of so many pixels; a high one names the value at its upper end."""
+def _strip(trace: Trace, top: float, factor: float, height: int, group: str = "") -> dict[str, Any]:
+    """A strip of so many pixels over times divided by a factor; a high one names the value at its top."""
     kept = decimate(trace, POINTS)
-    factor, _ = _time_axis(trace)
     times = [_time(t, factor) for t in kept.t]
     values = [float(f"{value:.5g}") for value in kept.value]
     scale = {"scale": text.quantity(top, trace.unit, 3)} if height >= HIGH else {}
@@ -231,9 +234,9 @@ def _strip(trace: Trace, top: float, height: int, group: str = "") -> dict[str, 
     }
 
 
-def _time_axis(trace: Trace) -> tuple[float, str]:
-    """By what to divide times in seconds, and the unit that they then have; strips are over the same time."""
-    return text.scale(float(trace.t[-1]), "s")
+def _time_axis(every: Sequence[Trace]) -> tuple[float, str]:
+    """By what to divide times in seconds, and the unit that they then have: the same for all strips."""
+    return text.scale(max(float(trace.t[-1]) for trace in every), "s")
 
 
 def _time(seconds: float, factor: float) -> float:
@@ -242,8 +245,9 @@ def _time(seconds: float, factor: float) -> float:
 
 
 def _strips(strips: list[dict[str, Any]], over: Sequence[Trace], label: str) -> dict[str, Any]:
-    factor, unit = _time_axis(over[0])
-    first, last = (_time(over[0].t[end], factor) for end in (0, -1))
+    factor, unit = _time_axis(over)
+    first = _time(min(float(trace.t[0]) for trace in over), factor)
+    last = _time(max(float(trace.t[-1]) for trace in over), factor)
     return {
         "kind": "strips",
         "label": label,

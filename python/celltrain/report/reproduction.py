@@ -6,12 +6,13 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from celltrain import text
+from celltrain.advice import advice_on_paper
 from celltrain.bounds import bounds_of_row
 from celltrain.papers import printed
 from celltrain.papers.description import Claim, OverTime, Table
 from celltrain.papers.layout import grid
 from celltrain.papers.printed import Range
-from celltrain.papers.reproduction import JudgedClaim, MeasuredRow, Reproduction
+from celltrain.papers.reproduction import JudgedClaim, MeasuredRow, Reproduction, synchronisation
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
 from celltrain.statistics import Estimate, mean
@@ -49,6 +50,7 @@ def add_reproduction(page: Page, found: Reproduction) -> None:
     """Adds everything that came out of a reproduction to a page."""
     paper = found.paper
     page.lead(f"Do the conclusions of “{paper.title}” hold?", _answers(found))
+    parts.notes(page, advice_on_paper(found))
     lead = _lead(page, found)
     _claims(page, found)
     _asked(page, found)
@@ -58,8 +60,25 @@ def add_reproduction(page: Page, found: Reproduction) -> None:
     _fitting(page, found)
     m = found.manifest
     parts.how_sure(page, m)
-    command = ["celltrain", "reproduce", paper.id, "--seed", str(found.seed)]
+    command = ["celltrain", "reproduce", paper.id, *_chosen(found), "--seed", str(found.seed)]
     parts.rerun(page, [*command, "--replications", str(found.replications)], m)
+
+
+def _chosen(found: Reproduction) -> list[str]:
+    """The options that name what ran, where that is not all of the paper."""
+    paper = found.paper
+    pairs: list[tuple[str, str]] = []
+    # A table that lacks runs was asked for as well.
+    if len(found.tables) < len([*paper.tables, *paper.figures]) and not found.defects:
+        tables = [table.name for table in paper.tables]
+        pairs += [("--table" if one.name in tables else "--figure", one.name) for one in found.tables]
+    candidates = [one.name for one in paper.candidates]
+    stacks = [one for one in found.stacks if one not in candidates]
+    # Beside candidates a paper runs with its first stack.
+    if tuple(stacks) != (paper.stacks[:1] if len(stacks) < len(found.stacks) else paper.stacks):
+        pairs += [("--stack", one) for one in stacks]
+    pairs += [("--candidate", one) for one in found.stacks if one in candidates]
+    return [word for pair in pairs for word in pair]
 
 
 def _answers(found: Reproduction) -> list[str]:
@@ -246,10 +265,14 @@ def _figure(page: Page, figure: "CellRun", label: str) -> None:
         every = view.traces(record)
         page.chart(parts.series_chart(every, label), parts.series_caption(every, view.title))
         return
-    windows = Windows.of(record.traces("cwnd"))
-    index = record.metric("synchronisation_index")
+    traces = record.traces("cwnd")
+    if not traces:
+        page.text(f"{label}: no TCP connection has a window there.")
+        return
+    windows = Windows.of(traces)
     chart = parts.windows_chart(windows, flow_groups(record.flows), label)
-    page.chart(chart, f"{parts.windows_caption(windows)} Synchronisation index {index:.3f}.")
+    index = synchronisation(record, 3)
+    page.chart(chart, f"{parts.windows_caption(windows)} Synchronisation index {index}.")
 
 
 def _tables(page: Page, found: Reproduction) -> None:
@@ -291,8 +314,7 @@ def _grid(page: Page, found: Reproduction, table: Table, stack: str | None = Non
 
 
 def _cell(cell: MeasuredRow) -> Safe:
-    measured = cell.measured
-    shown = "-" if measured is None else text.interval(Estimate(measured, None, cell.ci95, 0), "")
+    shown = "-" if cell.found is None else text.interval(cell.found, "")
     if cell.published is None:
         return Safe(escape(shown))
     if isinstance(cell.published, Range) and cell.deviation == 0:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
 from celltrain.advice import advice
-from celltrain.registry import COUNTS, title
+from celltrain.registry import counts, title
 from celltrain.report import parts
 from celltrain.report.distributions import add_distributions
 from celltrain.report.page import Page
@@ -54,7 +54,7 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
         page.table(
             ("measure", "mean ± 95 % interval"),
             [
-                (title(name), text.interval(result.estimate(name), unit, is_count=name in COUNTS))
+                (title(name), text.interval(result.estimate(name), unit, is_count=name in counts()))
                 for name, unit in units.items()
             ],
         )
@@ -87,7 +87,11 @@ def _answers(result: Result, units: Mapping[str, str]) -> list[str]:
     if not where or "utilisation" not in units:
         return lines
     waiting = "cells" if units.get("occupancy_mean", "cells") == "cells" else "packets"
-    delay = f", and {waiting} spend {said('delay_mean')} there" if "delay_mean" in units else ""
+    delay = ""
+    if "delay_mean" in units:
+        spent = said("delay_mean")
+        is_known = math.isfinite(result.estimate("delay_mean").mean)
+        delay = f", and {waiting} spend {spent} there" if is_known else f", and the delay there is {spent}"
     return [*lines, f"The bottleneck, {where}, is busy for {said('utilisation')} of the time{delay}."]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from celltrain import text
-from celltrain.bounds import bounds
+from celltrain.bounds import UNBOUNDED, bounds
 from celltrain.report import parts
 from celltrain.report.page import Page
 from celltrain.results import combined_provenance
@@ -92,8 +92,9 @@ def _chart(page: Page, found: SuiteResults, section: Section, name: str) -> None
     """A measure of every variant, in the order of the variants: the baselines first."""
     one, comparison = found.suite.measure(name), found.found[section.place]
     estimates = [found.estimate(section, variant, name) for variant in comparison.variants]
-    factor, unit = text.scale(largest(estimates), one.unit)
-    low, high = bounds(one)
+    factor, unit = text.scale(largest(estimates), found.unit(section, name))
+    # What a measure of the suite's own can be, nobody says.
+    low, high = UNBOUNDED if name in found.suite.measures else bounds(one)
     chart = parts.points_chart(
         comparison.variants,
         [(one.title, [estimate.scaled(1 / factor) for estimate in estimates], False)],

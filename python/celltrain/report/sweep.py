@@ -11,7 +11,8 @@ from celltrain.report import parts
 from celltrain.report.page import Page, Safe
 from celltrain.statistics import Estimate, largest
 from celltrain.sweeps import Sweep
-from celltrain.sweeps.view import Facet, View, mean_lines, measures
+from celltrain.sweeps.axes import shown as written
+from celltrain.sweeps.view import Facet, View, mean_lines, measures, placed
 
 __all__ = ["sweep_report"]
 
@@ -86,7 +87,7 @@ def _reached(sweep: Sweep, found: Mapping[int, Estimate], mean: float, unit: str
 
 def _point(sweep: Sweep, place: int) -> str:
     row = sweep.points.row(place, named=True)
-    return ", ".join(f"{key} = {row[key]}" for key in sweep.parameters)
+    return ", ".join(f"{key} = {written(row[key])}" for key in sweep.parameters)
 
 
 def _asked(page: Page, sweep: Sweep) -> None:
@@ -109,7 +110,7 @@ def _listed(steps: list[str]) -> str:
 
 
 def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
-    found = sweep.estimates(measure.name)
+    found = placed(sweep, measure.name)
     factor, unit = text.scale(largest(found), sweep.unit(measure.name))
     scaled = [one.scaled(1 / factor) for one in found]
     label = text.with_unit(measure.title, unit)

@@ -1,5 +1,6 @@
 """A sweep as people look at it: which axis runs along a picture, which makes its lines, which its panels."""
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,11 +8,11 @@ from itertools import product
 
 from celltrain import text
 from celltrain.registry import Measure, compared, measure
-from celltrain.statistics import largest
+from celltrain.statistics import Estimate, largest
 from celltrain.sweeps.axes import shown
 from celltrain.sweeps.result import Sweep
 
-__all__ = ["AxisView", "Facet", "View", "mean_lines", "measures"]
+__all__ = ["AxisView", "Facet", "View", "mean_lines", "measures", "placed"]
 
 MOST_LINES = 7
 """Lines of one panel: as many as there are colours that can be told apart."""
@@ -103,6 +104,13 @@ def measures(sweep: Sweep) -> list[Measure]:
     if until is not None and until["metric"] not in [one.name for one in shown]:
         shown.insert(0, measure(until["metric"]))
     return shown
+
+
+def placed(sweep: Sweep, metric: str) -> list[Estimate]:
+    """The estimates of a metric by the number of the point; of no runs where those of a point are missing."""
+    found = dict(zip(sweep.points["point"], sweep.estimates(metric), strict=True))
+    nothing = Estimate(math.nan, None, None, 0)
+    return [found.get(point, nothing) for point in range(sweep.manifest["points"])]
 
 
 def mean_lines(sweep: Sweep, most: int) -> list[tuple[str, ...]]:

@@ -26,6 +26,8 @@ pub struct Measure {
     pub source: &'static str,
     /// Which direction is better, where one is.
     pub better: Option<Better>,
+    /// Whether it counts events, whose values are whole; what else has no unit is a ratio or a name.
+    pub counts: bool,
 }
 
 /// What one value of a measure is about.
@@ -63,12 +65,17 @@ const RFC_5166: &str = "RFC 5166 section 2.1";
 const MORE: Option<Better> = Some(Better::More);
 const LESS: Option<Better> = Some(Better::Less);
 
-/// An entry: over, name, title, symbol, unit, formula, aggregation, source, direction.
+/// Whether the unit of an entry is that of counts of events, which is not shown: "3", not "3 events".
+const fn counts(unit: &str) -> bool {
+    matches!(unit.as_bytes(), b"events")
+}
+
+/// An entry: over, name, title, symbol, unit, formula, aggregation, source, direction. Counts of events have the unit "events".
 macro_rules! measures {
     ($over:ident: $(($name:literal, $title:literal, $symbol:literal, $unit:literal, $formula:literal, $how:expr, $source:expr, $better:expr)),* $(,)?) => {
         &[$(Measure {
-            name: $name, title: $title, symbol: $symbol, unit: $unit, formula: $formula, over: Over::$over,
-            aggregation: $how, source: $source, better: $better,
+            name: $name, title: $title, symbol: $symbol, unit: if counts($unit) { "" } else { $unit }, formula: $formula,
+            over: Over::$over, aggregation: $how, source: $source, better: $better, counts: counts($unit),
         }),*]
     };
 }
@@ -122,8 +129,8 @@ pub static RUN: &[Measure] = measures![Run:
     ("transfer_delay_p99_ubr", "99th percentile of the transfer delay of category UBR", "D_99_ubr", "s", "transfer_delay_p99 over the flows whose VC is UBR; present if VCs are of several categories", MEAN, TRANSFER, LESS),
     ("delay_variation_ubr", "delay variation of category UBR", "PDV_ubr", "s", "delay_variation over the flows whose VC is UBR; present if VCs are of several categories", MEAN, RFC_5481, LESS),
     ("retransmission_ratio", "retransmission ratio", "R", "", "segments sent again / segments sent, over all TCP senders", MEAN, RFC_5166, LESS),
-    ("timeouts", "timeouts", "", "", "expiries of retransmission timers, over all TCP senders", MEAN, "RFC 6298 section 5", LESS),
-    ("fast_retransmits", "fast retransmits", "", "", "losses answered before a timeout, over all TCP senders", MEAN, "RFC 5681 section 3.2", LESS),
+    ("timeouts", "timeouts", "", "events", "expiries of retransmission timers, over all TCP senders", MEAN, "RFC 6298 section 5", LESS),
+    ("fast_retransmits", "fast retransmits", "", "events", "losses answered before a timeout, over all TCP senders", MEAN, "RFC 5681 section 3.2", LESS),
     ("utilisation", "utilisation of the bottleneck", "rho", "", "time in which the bottleneck's link was busy / T", MEAN, OURS, MORE),
     ("occupancy_mean", "mean occupancy of the bottleneck", "E[Q]", "cells", "time average of what the bottleneck's buffer held, the cell in service included; packets where its link carries packets", MEAN, OURS, LESS),
     ("occupancy_max", "largest occupancy of the bottleneck", "max Q", "cells", "the most that the bottleneck's buffer held at any time since the end of the warm-up, in the unit of the buffer's size: cells, packets or bytes (B)", MEAN, OURS, LESS),
@@ -134,9 +141,9 @@ pub static RUN: &[Measure] = measures![Run:
     ("excess_fairness_equal", "fairness of the excess, equal parts", "J_e", "", "Jain's index of each VC's excess over equal parts of the whole", MEAN, "ATM Forum TM 4.1 appendix I.3", MORE),
     ("excess_fairness_weighted", "fairness of the excess, parts by MCR", "J_w", "", "Jain's index of each VC's excess over parts of the whole in proportion to MCR", MEAN, "ATM Forum TM 4.1 appendix I.3", MORE),
     ("synchronisation_index", "synchronisation index", "S", "", "(Var sum w - sum Var w) / ((sum sd w)^2 - sum Var w) of the congestion windows w at the sample times after the warm-up: 1 if all move together, 0 if they are unrelated; nothing if fewer than two of them vary; traced runs have it", MEAN, OURS, None),
-    ("short_flows_completed", "short flows completed", "", "", "short flows that arrived in the measured part and ended in it; there, as the measures that follow, if a flow carries short flows", MEAN, OURS, None),
-    ("short_flows_unfinished", "short flows unfinished", "", "", "short flows that arrived in the measured part and had not ended when the run did", MEAN, OURS, LESS),
-    ("short_flows_turned_away", "short flows turned away", "", "", "short flows that arrived in the measured part when as many as may be were under way", MEAN, OURS, LESS),
+    ("short_flows_completed", "short flows completed", "", "events", "short flows that arrived in the measured part and ended in it; there, as the measures that follow, if a flow carries short flows", MEAN, OURS, None),
+    ("short_flows_unfinished", "short flows unfinished", "", "events", "short flows that arrived in the measured part and had not ended when the run did", MEAN, OURS, LESS),
+    ("short_flows_turned_away", "short flows turned away", "", "events", "short flows that arrived in the measured part when as many as may be were under way", MEAN, OURS, LESS),
     ("fct_mean", "mean flow completion time", "E[F]", "s", "mean time from the arrival of a short flow until its last byte reached the receiver, over those completed", MEAN, "Dukkipati and McKeown 2006", LESS),
     ("fct_p50", "median flow completion time", "F_50", "s", "the completion time that half of the short flows did not exceed", MEAN, "Dukkipati and McKeown 2006", LESS),
     ("fct_p95", "95th percentile of the flow completion time", "F_95", "s", "the completion time that 95 % of the short flows did not exceed", MEAN, "Dukkipati and McKeown 2006", LESS),
@@ -165,7 +172,7 @@ pub static RUN: &[Measure] = measures![Run:
     ("slowdown_mean_large", "mean slowdown of large flows", "", "", "slowdown_mean over the flows of above 1 MB", MEAN, OURS, LESS),
     ("slowdown_p50_large", "median slowdown of large flows", "", "", "slowdown_p50 over the flows of above 1 MB", MEAN, OURS, LESS),
     ("slowdown_p99_large", "99th percentile of the slowdown of large flows", "", "", "slowdown_p99 over the flows of above 1 MB", MEAN, OURS, LESS),
-    ("requests_completed", "requests completed", "", "", "requests whose answers were complete at the client within T; present, as the measures below, if flows are of kind request-response", MEAN, OURS, MORE),
+    ("requests_completed", "requests completed", "", "events", "requests whose answers were complete at the client within T; present, as the measures below, if flows are of kind request-response", MEAN, OURS, MORE),
     ("request_rate", "rate of completed requests", "", "1/s", "requests_completed / T", MEAN, OURS, MORE),
     ("response_time_mean", "mean response time", "E[R_resp]", "s", "mean time from when a client writes a request until it has read the last byte of the answer, over the answers that it has read within T; the first of a connection has the handshake in it, if there is one", MEAN, OURS, LESS),
     ("response_time_p50", "median of the response time", "R_resp_50", "s", "the response time that 50 % of the requests did not exceed, within 1.6 %", MEAN, OURS, LESS),
@@ -188,8 +195,8 @@ pub static FLOW: &[Measure] = measures![Flow:
     ("bytes_delivered", "bytes delivered", "", "B", "payload bytes of TCP that arrived for the first time", SUM, OURS, MORE),
     ("segments_sent", "segments sent", "", "segments", "segments with data or a FIN, repetitions included", SUM, OURS, None),
     ("segments_retransmitted", "segments sent again", "", "segments", "segments with data that had been sent before", SUM, OURS, LESS),
-    ("timeouts", "timeouts", "", "", "expiries of the retransmission timer", SUM, "RFC 6298 section 5", LESS),
-    ("fast_retransmits", "fast retransmits", "", "", "losses answered before a timeout", SUM, "RFC 5681 section 3.2", LESS),
+    ("timeouts", "timeouts", "", "events", "expiries of the retransmission timer", SUM, "RFC 6298 section 5", LESS),
+    ("fast_retransmits", "fast retransmits", "", "events", "losses answered before a timeout", SUM, "RFC 5681 section 3.2", LESS),
     ("duplicates_received", "duplicates received", "", "segments", "segments without a new byte", SUM, OURS, LESS),
     ("acks_sent", "ACKs sent", "", "segments", "acknowledgements that the receiver sent", SUM, OURS, None),
     ("clp", "CLP", "", "", "cell loss priority of the cells as the host sends them: 0 or 1", "-", "ITU-T I.361", None),
@@ -220,7 +227,7 @@ pub static FLOW: &[Measure] = measures![Flow:
     ("transfer_delay_p99", "99th percentile of the transfer delay", "d_99", "s", "the transfer delay that 99 % of the frames did not exceed, within 1.6 %", "-", TRANSFER, LESS),
     ("transfer_delay_max", "largest transfer delay", "max d", "s", "the longest transfer delay of a frame", "-", TRANSFER, LESS),
     ("delay_variation", "delay variation", "pdv", "s", "99th percentile of the transfer delay less the shortest one of the flow; within 1.6 % of what a frame takes beyond the idle path (propagation, and transmission of a full frame; of the smallest one if it takes less than that), however long that is", "-", RFC_5481, LESS),
-    ("requests_completed", "requests completed", "", "", "requests whose answers were complete at the client within T", SUM, OURS, MORE),
+    ("requests_completed", "requests completed", "", "events", "requests whose answers were complete at the client within T", SUM, OURS, MORE),
     ("response_time_mean", "mean response time", "E[r_resp]", "s", "mean time from when a client writes a request until it has read the last byte of the answer, over the answers that it has read within T; the first of a connection has the handshake in it, if there is one; nothing for flows of other kinds", "-", OURS, LESS),
     ("response_time_p50", "median of the response time", "r_resp_50", "s", "the response time that 50 % of the requests did not exceed, within 1.6 %", "-", OURS, LESS),
     ("response_time_p95", "95th percentile of the response time", "r_resp_95", "s", "the response time that 95 % of the requests did not exceed, within 1.6 %", "-", OURS, LESS),
@@ -250,7 +257,7 @@ pub static PORT: &[Measure] = measures![Port:
     ("lost_burst", "lost in bursts", "", "cells", "lost on the link behind the port by its Gilbert-Elliott chain", SUM_PORTS, "Gilbert 1960; Elliott 1963", LESS),
     ("lost_dark", "lost in the dark", "", "cells", "lost on the link behind the port while it was dark", SUM_PORTS, OURS, LESS),
     ("held_back", "held back", "", "cells", "packets that the link behind the port held back, so that others could overtake them", SUM_PORTS, OURS, None),
-    ("pauses", "pauses", "", "", "pauses that the switch behind the link asked for", SUM_PORTS, "IEEE 802.1Qbb", LESS),
+    ("pauses", "pauses", "", "events", "pauses that the switch behind the link asked for", SUM_PORTS, "IEEE 802.1Qbb", LESS),
     ("paused", "time paused", "", "s", "time from the arrival of each pause to that of its end: also while the port still sends the unit that the pause found in transmission, and while it has nothing to send", SUM_PORTS, "IEEE 802.1Qbb", LESS),
     ("locked", "locked", "", "", "1 if the port waits for the end of a pause at the end of the run that can never come, else 0", SUM_PORTS, OURS, LESS),
     ("frames_marked", "frames marked", "", "frames", "frames that got a congestion mark at the port; each port that marks a frame counts it", SUM_PORTS, "RFC 3168", None),

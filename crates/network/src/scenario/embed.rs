@@ -110,11 +110,12 @@ fn is_number(field: &str) -> bool {
     field.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
-/// Whether a field is meant as a number, or as one with a unit: then its line is no line of names. Quotes do not make it a name.
+/// Whether a field is meant as a number, or as one with a unit: then its line is no line of names. Quotes do not make it a name, and
+/// neither does a number that is not finite, such as `nan`.
 fn begins_number(field: &str) -> bool {
-    field
-        .trim_start_matches(['"', '\''])
-        .starts_with(|letter: char| letter.is_ascii_digit() || "+-.".contains(letter))
+    let field = field.trim_matches(['"', '\'']);
+    field.starts_with(|letter: char| letter.is_ascii_digit() || "+-.".contains(letter))
+        || field.parse::<f64>().is_ok()
 }
 
 fn read_row(row: Row, fields: &[&str], origin: Origin, latest: &mut Duration) -> Result<Value, String> {

@@ -116,6 +116,25 @@ fn a_first_line_in_quotes_is_no_line_of_names() {
     assert!(error.contains("trace.csv\", line 1: expected"), "{error}");
 }
 
+/// A number that is not finite is no name of a column either: its line was left out in silence where it was the first.
+#[test]
+fn a_first_line_without_a_finite_number_is_no_line_of_names() {
+    for number in ["nan", "NaN", "inf", "infinity", "\"nan\""] {
+        let text = scenario(
+            "[topology]\nkind = \"n-source\"\nsources = 1\n[traffic]\nkind = \"trace\"\ntimes = \"times.csv\"",
+        );
+        let files = [("times.csv", format!("{number}\n0.002\n")), ("a.toml", text)];
+        let folder = folder("not-finite", &files.each_ref().map(|(name, text)| (*name, text.as_str())));
+        let error = Scenario::load(folder.join("a.toml"), &[]).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!(
+                "line 1: expected a time, in seconds or with a unit such as \"1 ms\", found \"{number}\""
+            )),
+            "{error}"
+        );
+    }
+}
+
 /// `at` counts from the `start` of the flow or its group; that of `[traffic]`, which the group does not carry, is none of theirs.
 #[test]
 fn transfers_do_not_start_as_the_traffic_of_others() {

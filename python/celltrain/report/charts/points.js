@@ -83,7 +83,11 @@ class Points extends Chart {
     const [least, most] = this.data.bounds || [null, null];
     const low = mean - (half || 0);
     const high = mean + (half || 0);
-    return [least === null ? low : Math.max(low, Math.min(mean, least)), most === null ? high : Math.min(high, Math.max(mean, most))];
+    // A mean beyond a limit shows that it is none.
+    return [
+      least === null || mean < least ? low : Math.max(low, least),
+      most === null || mean > most ? high : Math.min(high, most),
+    ];
   }
 
   span() {

@@ -1,71 +1,30 @@
-"""One scenario in several variants: which one, here, and what does it cost?"""
+"""What the variants of a comparison measured, and how they differ."""
 
 import math
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from hashlib import blake2b
-from itertools import product
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
-from celltrain import _core, arguments, display, manifests, registry, statistics, text, verdicts
-from celltrain.errors import Defect, InputError, ScenarioError, unknown
-from celltrain.experiment import MAX_RUNS, Progress, Task, attempt, replicate, within
+from celltrain import arguments, display, manifests, registry, statistics, text, verdicts
+from celltrain.comparison.variants import POLICY_KEY
+from celltrain.errors import InputError, unknown
 from celltrain.folder import Folder, claim
 from celltrain.leaders import Leader
-from celltrain.registry import COMPARED, Measure, compared
-from celltrain.results import (
-    NO_SCENARIO,
-    Record,
-    Result,
-    about,
-    has_old_names,
-    provenance,
-    read_frames,
-    record_frame,
-)
-from celltrain.runs import Store
+from celltrain.registry import Measure, compared
+from celltrain.results import NO_SCENARIO, Result, about, has_old_names, read_frames, record_frame
 from celltrain.scenario import Scenario, toml_value
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     import polars as pl
 
     from celltrain.plots.namespaces import ComparisonPlots
-    from celltrain.runs.executors import Cluster
 
-__all__ = [
-    "Comparison",
-    "Variants",
-    "compare",
-    "comparison_key",
-    "known_policies",
-    "policies",
-    "unknown_policy",
-    "vary",
-]
-
+__all__ = ["KIND", "Comparison"]
 
 KIND = "compare"
 """The kind of results in the manifest of a comparison's folder."""
-
-COMMON = ("seed", "replications")
-"""Settings that all variants share, so that their runs are paired."""
-
-POLICY_KEY = "switch.discard.policy"
-
-SCRIPT_KEY = "switch.discard.script.rule"
-"""Where a scenario has the rule of the policy `script`."""
-
-Variants = Mapping[str, Mapping[str, Any] | Scenario]
-"""The settings of each variant by its name, or a scenario of its own."""
-
-MAX_REPLICATIONS = 100
-"""Replications that a comparison may take until a winner is clear, unless told otherwise."""
 
 FAMILY_ERROR = 0.05
 """Probability that a table of differences calls any difference real that is not."""
@@ -448,251 +407,6 @@ def _name(measure: Measure | str) -> str:
     return arguments.text("measure", measure)
 
 
-def policies(names: Sequence[str]) -> Variants:
-    """A variant for each of some discard policies.
-
-    Raises:
-        InputError: there is no such policy, or one is there twice.
-    """
-    known = known_policies()
-    given = arguments.names("variants", names, "epd")
-    for name in given:
-        if name not in known:
-            raise unknown_policy(name)
-    return _named((name, {POLICY_KEY: name}) for name in given)
-
-
-def vary(values: Mapping[str, Sequence[Any]]) -> Variants:
-    """A variant for each combination of the values of some dotted keys, named by them.
-
-    Raises:
-        InputError: a key has no values, or the same one twice.
-    """
-    for key, some in values.items():
-        if not some:
-            raise InputError(f"{key} has no values to compare: write them with commas between, {key}=a,b")
-    chosen = [dict(zip(values, some, strict=True)) for some in product(*values.values())]
-    return _named(
-        (", ".join(toml_value(value, key).strip('"') for key, value in one.items()), one) for one in chosen
-    )
-
-
-def _named(variants: Iterable[tuple[str, Mapping[str, Any]]]) -> Variants:
-    """Variants by their names.
-
-    Raises:
-        InputError: two have one name.
-    """
-    found: dict[str, Mapping[str, Any]] = {}
-    for name, settings in variants:
-        if name in found:
-            raise InputError(f"the variant {name} is there twice")
-        found[name] = settings
-    return found
-
-
-def compare(
-    scenario: Scenario,
-    variants: Sequence[str] | Variants,
-    *,
-    replications: SupportsIndex | None = None,
-    seed: SupportsIndex | None = None,
-    jobs: int | None = None,
-    trace: bool = False,
-    until_clear: str | None = None,
-    max_replications: int = MAX_REPLICATIONS,
-    progress: Progress | None = None,
-    executor: "Executor | Cluster | None" = None,
-    folder: Folder | None = None,
-) -> Comparison:
-    """Runs a scenario in several variants with the same seeds.
-
-        ct.compare(scenario, ["tail-drop", "epd"])
-        ct.compare(scenario, {"small": {"switch.buffer": "200 cells"}, "large": {"switch.buffer": "2000
-        cells"}})
-
-    Args:
-        scenario: what to simulate.
-        variants: names of discard policies, or the settings of each variant by a name of its own (see
-            `vary`), or a scenario in their place; at least two. The others are compared with the first.
-        replications: independent replications of each; the scenario's own number by default.
-        seed: the master seed of every variant; that of `scenario` by default.
-        jobs: threads; as many as there are cores by default. Results do not depend on it.
-        trace: also record time series.
-        until_clear: a measure: as many more replications are added, again and again, until a single variant
-            is best by it. Each look at the data spends a part of the error
-            (`celltrain.verdicts.spent_share`), so that looking often names no winner that there is not.
-        max_replications: with `until_clear`, replications of each at most, clear or not; also where the
-            scenario's own number is larger.
-        progress: called as replications end.
-        executor: an executor of `concurrent.futures` or a `dask.distributed.Client`; threads by default.
-        folder: a claimed results folder in which every run is kept as soon as it ends, and from which those
-            of an earlier call are taken.
-
-    Raises:
-        InputError: there are less than two variants, two that are the same scenario, no such measure, or more
-            replications than the most.
-        Defect: less than two variants are left without runs that found celltrain wrong.
-    """
-    arguments.claimed("folder", folder)
-    settings = variants if isinstance(variants, Mapping) else policies(variants)
-    for name in settings:
-        arguments.text("a name of variants", name)
-    if len(settings) < 2:
-        raise InputError("a comparison needs at least two different variants, such as tail-drop and epd")
-    first = replicate(scenario, replications, seed)
-    most = within("max-replications", max_replications, 1, MAX_RUNS)
-    if until_clear is not None:
-        if replications is not None and len(first) > most:
-            raise InputError(
-                f"{len(first)} replications are more than {most}, the most: "
-                "raise --max-replications, or max_replications"
-            )
-        first = first[:most]
-    varied = {name: _variant(scenario, name, some) for name, some in settings.items()}
-    _refuse_same(varied)
-    step, count, looks = len(first), len(first), 0
-    store = None if folder is None else folder.store(first[0].seed)
-    if until_clear is not None:
-        if arguments.text("until_clear", until_clear) not in COMPARED:
-            raise unknown("measure", until_clear, COMPARED)
-        store = Store(None, first[0].seed) if store is None else store
-    began, before = time.perf_counter(), 0 if store is None else len(store)
-    while True:
-        looks += 1
-        tasks = {name: replicate(one, count, first[0].seed, trace) for name, one in varied.items()}
-        found, defects = attempt(
-            [task for group in tasks.values() for task in group],
-            store=store,
-            executor=executor,
-            jobs=jobs,
-            progress=progress,
-            reduce=lambda _, record: record,
-        )
-        reused = 0 if store is None else _distinct(tasks, found) - (len(store) - before)
-        runs = _Runs(tasks, found, defects, time.perf_counter() - began, reused)
-        until = None if until_clear is None else {"measure": until_clear, "looks": looks}
-        comparison = _compared(scenario, settings, varied, runs, until)
-        if until_clear is None or defects or count >= max_replications:
-            return comparison
-        if not comparison.leader(registry.measure(until_clear)).tied:
-            return comparison
-        count = min(count + step, max_replications)
-
-
-def _refuse_same(varied: Mapping[str, Scenario]) -> None:
-    """Refuses variants that are one scenario, such as one with 1 ms and one with 1000 us.
-
-    Seeds do not tell them apart: every variant has that of the comparison.
-    """
-    seen: dict[str, str] = {}
-    for name, one in varied.items():
-        if (other := seen.setdefault(one.key, name)) != name:
-            raise InputError(f"the variants {other} and {name} are the same scenario")
-
-
-@dataclass(frozen=True)
-class _Runs:
-    """What the replications of every variant gave, one variant behind the other."""
-
-    tasks: Mapping[str, Sequence[Task]]
-    found: Sequence[Record | None]
-    defects: Mapping[int, Defect]
-    wall_time: float
-    reused: int
-
-
-def _distinct(tasks: Mapping[str, Sequence[Task]], found: Sequence[Record | None]) -> int:
-    """How many different runs ended well: variants that are the same scenario share theirs."""
-    every = (task for group in tasks.values() for task in group)
-    pairs = zip(every, found, strict=True)
-    return len({(task.key, task.replication) for task, run in pairs if run is not None})
-
-
-def _compared(
-    scenario: Scenario,
-    settings: Variants,
-    varied: Mapping[str, Scenario],
-    runs: _Runs,
-    until: Mapping[str, Any] | None,
-) -> Comparison:
-    """The comparison of what ran. Runs are compared in pairs: a variant that lacks one is left out."""
-    each = len(runs.found) // len(varied)
-    groups = {name: runs.found[i * each : (i + 1) * each] for i, name in enumerate(varied)}
-    whole = {name: [run for run in group if run is not None] for name, group in groups.items()}
-    whole = {name: group for name, group in whole.items() if len(group) == each}
-    if runs.defects and len(whole) < 2:
-        raise next(iter(runs.defects.values()))
-    results = {
-        name: Result.of_records(varied[name], runs.tasks[name][0].seed, group, runs.wall_time)
-        for name, group in whole.items()
-    }
-    first = next(iter(results.values())).manifest
-    records = [record for group in whole.values() for record in group]
-    manifest = {
-        "kind": KIND,
-        "key": comparison_key(scenario, settings),
-        "name": scenario.name,
-        **provenance(records, runs.wall_time, runs.reused),
-        "variants": {name: _written(settings[name]) for name in whole},
-        "scenarios": {name: some.to_toml() for name, some in settings.items() if isinstance(some, Scenario)},
-        "state_per_vc": _state_per_vc({name: settings[name] for name in whole}),
-        "seed": first["seed"],
-        "replications": first["replications"],
-        "until_clear": until,
-        "bottleneck": first["bottleneck"],
-        "bottlenecks": {name: one.manifest["bottleneck"] for name, one in results.items()},
-        "units": {column: unit for one in results.values() for column, unit in one.manifest["units"].items()},
-        "resolved": True,
-        "scenario": scenario.resolved(),
-        "scenario_toml": scenario.to_toml(),
-    }
-    lines = [f"variant {list(varied)[place // each]}: {one}" for place, one in runs.defects.items()]
-    return Comparison(manifest, results, lines)
-
-
-def _written(variant: Mapping[str, Any] | Scenario) -> dict[str, str]:
-    """The settings of a variant as TOML values; a scenario of its own has none."""
-    if isinstance(variant, Scenario):
-        return {}
-    return {key: toml_value(value, key) for key, value in variant.items()}
-
-
-def _state_per_vc(settings: Variants) -> dict[str, str]:
-    """What a switch keeps for each VC under the policy of a variant, where a variant is a policy."""
-    catalogue = _catalogue()
-    named = {name: some.get(POLICY_KEY) for name, some in settings.items() if isinstance(some, Mapping)}
-    return {name: catalogue[policy]["per_vc"] for name, policy in named.items() if policy in catalogue}
-
-
-def comparison_key(scenario: Scenario, variants: Variants) -> str:
-    """What identifies a comparison among others: the scenario and the variants in their order."""
-
-    def text_of(variant: Mapping[str, Any] | Scenario) -> str:
-        return variant.key if isinstance(variant, Scenario) else toml_value(variant)
-
-    words = (f"{name}={text_of(some)}" for name, some in variants.items())
-    return blake2b(" ".join((scenario.key, *words)).encode(), digest_size=8).hexdigest()
-
-
-def known_policies() -> list[str]:
-    """The names of the discard policies that the core has."""
-    return list(_catalogue())
-
-
-def unknown_policy(name: str) -> InputError:
-    """The error for a discard policy that the core does not have; says how to write one."""
-    advice = f"A rule of your own is the policy 'script', with {SCRIPT_KEY} in the scenario"
-    return unknown("policy", name, known_policies(), advice)
-
-
-def _catalogue() -> dict[str, dict[str, Any]]:
-    """What the core says of each of its discard policies."""
-    import json
-
-    return {policy["name"]: policy for policy in json.loads(_core.policies())}
-
-
 class _Whole:
     """Gives the frames of all variants by their names; each is read once."""
 
@@ -709,18 +423,3 @@ class _Whole:
         """The rows of one variant in a frame, without the column that names variants."""
         frame = self(name)
         return frame.filter(**{column: variant}).drop(column) if column in frame.columns else frame
-
-
-def _variant(scenario: Scenario, name: str, settings: Mapping[str, Any] | Scenario) -> Scenario:
-    if isinstance(settings, Scenario):
-        return settings
-    arguments.mapping(f"variants[{name!r}]", settings, '{"switch.buffer": "200 cells"}')
-    for key in COMMON:
-        if key in settings and arguments.own(settings[key]) != getattr(scenario, key):
-            raise InputError(
-                f"{key}: not a setting to compare; every variant has the {key} of the comparison"
-            )
-    try:
-        return scenario.with_(settings)
-    except ScenarioError as error:
-        raise InputError(f"variant {name}: {error}") from error

@@ -1,22 +1,20 @@
-"""Results: tidy frames of what replications measured, read from a folder or built from fresh records."""
+"""The results of the replications of one scenario."""
 
-import platform
-import struct
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from hashlib import blake2b
 from itertools import chain, repeat
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from celltrain import _core, arguments, display, folder, manifests, statistics
+from celltrain import arguments, display, folder, manifests, statistics
 from celltrain.errors import InputError, unknown
 from celltrain.parquet import frame_writer
-from celltrain.registry import RENAMED, measures, renamed, title, unmeasured
-from celltrain.revision import source_revision
+from celltrain.registry import measures, title, unmeasured
+from celltrain.results.frames import FRAMES, Frames, columns_of, record_frame, series_parts
+from celltrain.results.origin import about, provenance
+from celltrain.results.reading import frame_rows, read_frames
+from celltrain.results.record import Record, TimeSeries
 from celltrain.scenario import Scenario
 from celltrain.text import counted
 from celltrain.traces import Trace, traces
@@ -27,55 +25,9 @@ if TYPE_CHECKING:  # both are slow to import, and not every command needs them
 
     from celltrain.plots.namespaces import ResultPlots
 
-__all__ = [
-    "FRAMES",
-    "NO_SCENARIO",
-    "CombinedFingerprint",
-    "Frames",
-    "Record",
-    "Result",
-    "TimeSeries",
-    "about",
-    "combined_fingerprint",
-    "combined_provenance",
-    "core_version",
-    "frame_rows",
-    "has_old_names",
-    "provenance",
-    "read_frames",
-    "record_frame",
-    "series_parts",
-    "todays_names",
-]
-
-FRAMES = {
-    "summary": "one row per replication and metric: replication, metric, value, unit",
-    "flows": "one row per replication and flow: its group, round trip (s), goodput, losses",
-    "ports": "one row per replication and port: arrived, forwarded, discarded, occupancy, delay (s)",
-    "series": "one row per sample of a traced run: replication, t (s), entity, metric, value, unit",
-    "events": "one row per event of a TCP sender: replication, t (s), flow, event, cause, position (B)",
-    "distributions": "one row per replication and bin: delays of flows, occupancies of ports",
-}
-"""The frames of a result and what they hold; `celltrain.measures()` defines every metric and column."""
-
-
-PART = 1 << 16
-"""Bytes of values in a part of the time series that are written."""
+__all__ = ["NO_SCENARIO", "Result"]
 
 NO_SCENARIO = "these results do not hold their scenario: run it again with this version"
-
-OLD_NAMES = 1
-"""The last format of results folders with other names of measures."""
-
-
-class TimeSeries(NamedTuple):
-    """A time series of one replication."""
-
-    replication: int
-    entity: str
-    t: Sequence[float]
-    """Times in seconds, increasing."""
-    value: Sequence[float]
 
 
 class _Sample(NamedTuple):
@@ -83,101 +35,6 @@ class _Sample(NamedTuple):
 
     unit: str
     values: list[float]
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """What the core measured in one replication, as plain Python data."""
-
-    replication: int
-    fingerprint: str
-    cell_hops: int
-    summary: list[tuple[str, float, str]]
-    flows: dict[str, Sequence[Any]]
-    """Columns: `array.array`s of numbers and lists of texts, or of numbers some of which are missing."""
-    ports: dict[str, Sequence[Any]]
-    series: list[tuple[str, str, str, bytes, bytes]]
-    units: dict[str, str]
-    """The units of the columns of `flows` and `ports`; an empty one is a count, a ratio or a name."""
-    events: dict[str, Sequence[Any]] = field(default_factory=dict)
-    captures: dict[str, bytes] = field(default_factory=dict)
-    """Captures by the names of their files."""
-    distributions: dict[str, Sequence[Any]] = field(default_factory=dict)
-    """The bins of distributions, if the scenario asks for them with `measures.distributions`."""
-
-    def metric(self, name: str) -> float:
-        """The value of a summary metric.
-
-        Raises:
-            KeyError: the run did not measure it (some metrics need a trace).
-        """
-        for metric, value, _ in self.summary:
-            if metric == name:
-                return value
-        raise KeyError(name)
-
-    def frame(self, name: str) -> "pl.DataFrame":
-        """A frame of `FRAMES` with the rows of this replication."""
-        return record_frame(name, [self])
-
-    def time_series(self, metric: str, entity: str | None = None) -> Iterator[TimeSeries]:
-        """The time series of a metric, in the order of the core, as plain Python data.
-
-        Of one flow or port, or of all.
-        """
-        for owner, name, _, times, values in self.series:
-            if name == metric and entity in (None, owner) and times:
-                yield TimeSeries(self.replication, owner, _floats(times), _floats(values))
-
-    def traces(self, metric: str, entity: str | None = None) -> list[Trace]:
-        """As `time_series`, as numpy arrays that take no memory of their own."""
-        import numpy as np
-
-        return [
-            Trace(owner, unit, np.frombuffer(times, "<f8"), np.frombuffer(values, "<f8"))
-            for owner, name, unit, times, values in self.series
-            if name == metric and entity in (None, owner) and times
-        ]
-
-
-class Frames:
-    """The frames of `FRAMES`, built or read when they are first used."""
-
-    def __init__(self, load: "Callable[[str], pl.DataFrame]") -> None:
-        self._load = load
-
-    @cached_property
-    def summary(self) -> "pl.DataFrame":
-        """One row per replication and metric: `replication, metric, value, unit`."""
-        return self._load("summary")
-
-    @cached_property
-    def flows(self) -> "pl.DataFrame":
-        """One row per replication and flow."""
-        return self._load("flows")
-
-    @cached_property
-    def ports(self) -> "pl.DataFrame":
-        """One row per replication and port."""
-        return self._load("ports")
-
-    @cached_property
-    def series(self) -> "pl.DataFrame":
-        """One row per sample of a trace: `replication, t, entity, metric, value, unit`; `t` in seconds."""
-        return self._load("series")
-
-    @cached_property
-    def events(self) -> "pl.DataFrame":
-        """One row an event of a TCP sender, if the run recorded them: what happened, when and why."""
-        return self._load("events")
-
-    @cached_property
-    def distributions(self) -> "pl.DataFrame":
-        """One row per replication and bin of a distribution, if the scenario asks for them.
-
-        `celltrain.distributions.merged` adds up replications.
-        """
-        return self._load("distributions")
 
 
 class Result(Frames):
@@ -475,250 +332,14 @@ class Result(Frames):
         return display.caption(self) + display.table(("measure", "mean ± 95 % interval"), rows)
 
 
-def frame_rows(frame: "pl.LazyFrame", *columns: str) -> Iterable[tuple[Any, ...]]:
-    """Some columns of a frame, row by row; nothing where one of them is not there, as in older results."""
-    is_whole = {*columns} <= {*frame.collect_schema()}
-    return frame.select(columns).collect().iter_rows() if is_whole else ()
-
-
-def read_frames(place: Path, manifest: Mapping[str, Any]) -> "Callable[[str], pl.DataFrame]":
-    """What reads the frames of `FRAMES` in a folder by their names; names of older formats become today's."""
-    return partial(_read_frame, place, manifest)
-
-
-def _read_frame(place: Path, manifest: Mapping[str, Any], name: str) -> "pl.DataFrame":
-    import polars as pl
-
-    found = manifests.read_frame(place, manifest, name)
-    if found is None:
-        return pl.DataFrame(schema=_schema(name))
-    return todays_names(name, found.lazy(), manifest).collect()
-
-
-def has_old_names(manifest: Mapping[str, Any]) -> bool:
-    """Whether a folder was written when some measures had other names."""
-    return bool(manifest.get("format", manifests.FORMAT) <= OLD_NAMES)
-
-
-def todays_names(name: str, frame: "pl.LazyFrame", manifest: Mapping[str, Any]) -> "pl.LazyFrame":
-    """A frame of a folder with today's names of its metrics and columns."""
-    import polars as pl
-
-    if not has_old_names(manifest):
-        return frame
-    columns = frame.collect_schema().names()
-    if name == "summary":
-        return frame.with_columns(pl.col("metric").replace(RENAMED[name]))
-    return frame.rename(renamed(name, columns))
-
-
-class _Ran(Protocol):
-    """What a manifest says of one run."""
-
-    @property
-    def fingerprint(self) -> str: ...
-    @property
-    def cell_hops(self) -> int: ...
-
-
-def provenance(records: Sequence[_Ran], wall_time: float, reused: int = 0) -> dict[str, Any]:
-    """What a manifest says of how results came about; `wall_time` is in seconds."""
-    return {
-        "celltrain": _core.__version__,
-        "core": core_version(),
-        "revision": source_revision(),
-        "platform": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
-        "wall_time": round(wall_time, 3),
-        "reused": reused,
-        "cell_hops": sum(record.cell_hops for record in records),
-        "fingerprint": combined_fingerprint(record.fingerprint for record in records),
-        "fingerprints": [record.fingerprint for record in records],
-    }
-
-
-def about(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """What the metadata of files says of their experiment."""
-    return {name: manifest[name] for name in ("name", "seed", "celltrain", "fingerprint") if name in manifest}
-
-
-def core_version() -> str:
-    """What results depend on beside scenario, seed and replication: the version and sources of the core."""
-    return f"{_core.__version__}+{_core.__source__}"
-
-
-def combined_provenance(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What a manifest says of results that were made one after the other."""
-    return {
-        **{key: parts[0][key] for key in ("celltrain", "core", "revision", "platform")},
-        "wall_time": round(sum(part["wall_time"] for part in parts), 3),
-        "cell_hops": sum(part["cell_hops"] for part in parts),
-        "fingerprint": combined_fingerprint(part["fingerprint"] for part in parts),
-    }
-
-
-def combined_fingerprint(fingerprints: Iterable[str]) -> str:
-    """One fingerprint (16 hexadecimal digits) of several runs in their order."""
-    combined = CombinedFingerprint()
-    for fingerprint in fingerprints:
-        combined.add(fingerprint)
-    return combined.digits()
-
-
-class CombinedFingerprint:
-    """One fingerprint of several runs that pass one by one."""
-
-    def __init__(self) -> None:
-        self._hash = blake2b(digest_size=8)
-        self._between = b""
-
-    def add(self, fingerprint: str) -> None:
-        """Takes in the fingerprint of the next run."""
-        self._hash.update(self._between + fingerprint.encode())
-        self._between = b" "
-
-    def digits(self) -> str:
-        """The fingerprint (16 hexadecimal digits) of what was taken in."""
-        return self._hash.hexdigest()
-
-
 def _frame_of(records: Sequence[Record], name: str) -> "pl.DataFrame":
     return record_frame(name, records)
 
 
-def record_frame(
-    name: str, records: Sequence[Record], identities: Sequence[Mapping[str, str]] | None = None
-) -> "pl.DataFrame":
-    """A frame of `FRAMES`, made of the records of replications.
-
-    Args:
-        name: the frame's name.
-        records: what the replications measured.
-        identities: for each record, columns that say which run it was; they come first.
-    """
-    import polars as pl
-
-    parts = [_columns(name, record) for record in records]
-    if not any(parts):
-        return pl.DataFrame(schema=_schema(name))
-    lengths = [len(next(iter(part.values()))) if part else 0 for part in parts]
-    runs = [
-        {**identity, "replication": record.replication}
-        for identity, record in zip(identities or [{}] * len(records), records, strict=True)
-    ]
-    columns: dict[str, Any] = {key: _repeated([run[key] for run in runs], lengths) for key in runs[0]}
-    for key in next(filter(None, parts)):
-        columns[key] = _joined([part[key] for part in parts if part])
-    return pl.DataFrame(columns, schema_overrides=_schema(name), strict=False)
-
-
-def series_parts(record: Record, identity: Mapping[str, str]) -> "Iterator[pl.DataFrame]":
-    """The frame `series` of a replication in parts of at least `PART` bytes of values.
-
-    Args:
-        record: what the replication measured.
-        identity: columns that come first, with the value that they have in every row.
-    """
-    begin = size = 0
-    for end, series in enumerate(record.series, 1):
-        size += len(series[-1])
-        if size >= PART or end == len(record.series):
-            part = replace(record, series=record.series[begin:end])
-            yield record_frame("series", [part], [identity])
-            begin, size = end, 0
-
-
-def _columns(name: str, record: Record) -> dict[str, Any]:
-    """The rows that one replication adds to a frame, as columns of equal length."""
-    if name == "flows":
-        return record.flows
-    if name == "ports":
-        return record.ports
-    if name == "events":
-        return record.events
-    if name == "distributions":
-        return record.distributions
-    if name == "summary":
-        return dict(
-            zip(("metric", "value", "unit"), map(list, zip(*record.summary, strict=True)), strict=True)
-        )
-    return _series_columns(record)
-
-
 def _record_rows(name: str, record: Record, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     """Some columns of what one replication adds to a frame, row by row."""
-    part = _columns(name, record)
+    part = columns_of(name, record)
     height = len(next(iter(part.values()), ()))
     part = {"replication": repeat(record.replication, height), **part}
     if part.keys() >= {*columns}:
         yield from zip(*(part[column] for column in columns), strict=True)
-
-
-def _floats(samples: bytes) -> tuple[float, ...]:
-    """What the core writes of a time series: numbers of eight bytes, the least first."""
-    return struct.unpack(f"<{len(samples) // 8}d", samples)
-
-
-def _series_columns(record: Record) -> dict[str, Any]:
-    import numpy as np
-
-    if not record.series:
-        return {}
-    entities, metrics, units, times, values = zip(*record.series, strict=True)
-    lengths = [len(samples) // 8 for samples in values]
-    return {
-        "t": np.frombuffer(b"".join(times), "<f8"),
-        "entity": _repeated(entities, lengths),
-        "metric": _repeated(metrics, lengths),
-        "value": np.frombuffer(b"".join(values), "<f8"),
-        "unit": _repeated(units, lengths),
-    }
-
-
-def _repeated(values: Sequence[Any], lengths: Sequence[int]) -> "pl.Series":
-    """Each value as often as its length says, without a Python object a row: series have millions of them."""
-    import numpy as np
-    import polars as pl
-
-    if isinstance(values[0], int):
-        return pl.Series(np.repeat(values, lengths))
-    return pl.Series(values).gather(np.repeat(np.arange(len(values)), lengths))
-
-
-def _joined(parts: Sequence[Any]) -> Any:
-    import numpy as np
-    import polars as pl
-
-    if isinstance(parts[0], pl.Series):
-        return pl.concat(parts)
-    if isinstance(parts[0], np.ndarray):
-        return np.concatenate(parts)
-    if all(isinstance(part, array) for part in parts):
-        # A series: of several numpy arrays polars would make a frame in its threads.
-        return pl.Series(values=np.concatenate(parts))
-    return [value for part in parts for value in part]
-
-
-def _schema(name: str) -> "Mapping[str, Any]":
-    import polars as pl
-
-    long = {"metric": pl.String, "value": pl.Float64, "unit": pl.String}
-    return {
-        "summary": {"replication": pl.Int64, **long},
-        "series": {"replication": pl.Int64, "t": pl.Float64, "entity": pl.String, **long},
-        "events": {
-            "replication": pl.Int64,
-            "t": pl.Float64,
-            "flow": pl.String,
-            "event": pl.String,
-            "cause": pl.String,
-            "position": pl.Float64,
-            "detail": pl.String,
-        },
-        "distributions": {
-            "replication": pl.Int64,
-            **dict.fromkeys(("over", "entity", "measure", "unit"), pl.String),
-            **dict.fromkeys(("low", "high", "weight"), pl.UInt64),
-            "weight_unit": pl.String,
-            "share_above": pl.Float64,
-        },
-    }.get(name, {"replication": pl.Int64})

@@ -1,0 +1,30 @@
+"""One scenario in several variants: which one, here, and what does it cost?
+
+`variants` says what varies, `run` runs it, and a `Comparison` is what came out.
+"""
+
+from celltrain.comparison.result import KIND, Comparison
+from celltrain.comparison.run import MAX_REPLICATIONS, compare
+from celltrain.comparison.variants import (
+    POLICY_KEY,
+    Variants,
+    comparison_key,
+    known_policies,
+    policies,
+    unknown_policy,
+    vary,
+)
+
+__all__ = [
+    "KIND",
+    "MAX_REPLICATIONS",
+    "POLICY_KEY",
+    "Comparison",
+    "Variants",
+    "compare",
+    "comparison_key",
+    "known_policies",
+    "policies",
+    "unknown_policy",
+    "vary",
+]

@@ -1,0 +1,182 @@
+"""Runs the variants of a comparison with the same seeds, until enough replications are there."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+from celltrain import arguments, registry
+from celltrain.comparison.result import KIND, Comparison
+from celltrain.comparison.variants import (
+    Variants,
+    comparison_key,
+    policies,
+    state_per_vc,
+    varied,
+    written,
+)
+from celltrain.errors import Defect, InputError, unknown
+from celltrain.experiment import MAX_RUNS, Progress, Task, attempt, replicate, within
+from celltrain.folder import Folder
+from celltrain.registry import COMPARED
+from celltrain.results import Record, Result, provenance
+from celltrain.runs import Store
+from celltrain.scenario import Scenario
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from celltrain.runs.executors import Cluster
+
+__all__ = ["MAX_REPLICATIONS", "compare"]
+
+MAX_REPLICATIONS = 100
+"""Replications that a comparison may take until a winner is clear, unless told otherwise."""
+
+
+def compare(
+    scenario: Scenario,
+    variants: Sequence[str] | Variants,
+    *,
+    replications: SupportsIndex | None = None,
+    seed: SupportsIndex | None = None,
+    jobs: int | None = None,
+    trace: bool = False,
+    until_clear: str | None = None,
+    max_replications: int = MAX_REPLICATIONS,
+    progress: Progress | None = None,
+    executor: "Executor | Cluster | None" = None,
+    folder: Folder | None = None,
+) -> Comparison:
+    """Runs a scenario in several variants with the same seeds.
+
+        ct.compare(scenario, ["tail-drop", "epd"])
+        ct.compare(scenario, {"small": {"switch.buffer": "200 cells"}, "large": {"switch.buffer": "2000
+        cells"}})
+
+    Args:
+        scenario: what to simulate.
+        variants: names of discard policies, or the settings of each variant by a name of its own (see
+            `vary`), or a scenario in their place; at least two. The others are compared with the first.
+        replications: independent replications of each; the scenario's own number by default.
+        seed: the master seed of every variant; that of `scenario` by default.
+        jobs: threads; as many as there are cores by default. Results do not depend on it.
+        trace: also record time series.
+        until_clear: a measure: as many more replications are added, again and again, until a single variant
+            is best by it. Each look at the data spends a part of the error
+            (`celltrain.verdicts.spent_share`), so that looking often names no winner that there is not.
+        max_replications: with `until_clear`, replications of each at most, clear or not; also where the
+            scenario's own number is larger.
+        progress: called as replications end.
+        executor: an executor of `concurrent.futures` or a `dask.distributed.Client`; threads by default.
+        folder: a claimed results folder in which every run is kept as soon as it ends, and from which those
+            of an earlier call are taken.
+
+    Raises:
+        InputError: there are less than two variants, two that are the same scenario, no such measure, or more
+            replications than the most.
+        Defect: less than two variants are left without runs that found celltrain wrong.
+    """
+    arguments.claimed("folder", folder)
+    settings = variants if isinstance(variants, Mapping) else policies(variants)
+    for name in settings:
+        arguments.text("a name of variants", name)
+    if len(settings) < 2:
+        raise InputError("a comparison needs at least two different variants, such as tail-drop and epd")
+    first = replicate(scenario, replications, seed)
+    most = within("max-replications", max_replications, 1, MAX_RUNS)
+    if until_clear is not None:
+        if replications is not None and len(first) > most:
+            raise InputError(
+                f"{len(first)} replications are more than {most}, the most: "
+                "raise --max-replications, or max_replications"
+            )
+        first = first[:most]
+    changed = varied(scenario, settings)
+    step, count, looks = len(first), len(first), 0
+    store = None if folder is None else folder.store(first[0].seed)
+    if until_clear is not None:
+        if arguments.text("until_clear", until_clear) not in COMPARED:
+            raise unknown("measure", until_clear, COMPARED)
+        store = Store(None, first[0].seed) if store is None else store
+    began, before = time.perf_counter(), 0 if store is None else len(store)
+    while True:
+        looks += 1
+        tasks = {name: replicate(one, count, first[0].seed, trace) for name, one in changed.items()}
+        found, defects = attempt(
+            [task for group in tasks.values() for task in group],
+            store=store,
+            executor=executor,
+            jobs=jobs,
+            progress=progress,
+            reduce=lambda _, record: record,
+        )
+        reused = 0 if store is None else _distinct(tasks, found) - (len(store) - before)
+        runs = _Runs(tasks, found, defects, time.perf_counter() - began, reused)
+        until = None if until_clear is None else {"measure": until_clear, "looks": looks}
+        comparison = _compared(scenario, settings, changed, runs, until)
+        if until_clear is None or defects or count >= max_replications:
+            return comparison
+        if not comparison.leader(registry.measure(until_clear)).tied:
+            return comparison
+        count = min(count + step, max_replications)
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """What the replications of every variant gave, one variant behind the other."""
+
+    tasks: Mapping[str, Sequence[Task]]
+    found: Sequence[Record | None]
+    defects: Mapping[int, Defect]
+    wall_time: float
+    reused: int
+
+
+def _distinct(tasks: Mapping[str, Sequence[Task]], found: Sequence[Record | None]) -> int:
+    """How many different runs ended well: variants that are the same scenario share theirs."""
+    every = (task for group in tasks.values() for task in group)
+    pairs = zip(every, found, strict=True)
+    return len({(task.key, task.replication) for task, run in pairs if run is not None})
+
+
+def _compared(
+    scenario: Scenario,
+    settings: Variants,
+    varied: Mapping[str, Scenario],
+    runs: _Runs,
+    until: Mapping[str, Any] | None,
+) -> Comparison:
+    """The comparison of what ran. Runs are compared in pairs: a variant that lacks one is left out."""
+    each = len(runs.found) // len(varied)
+    groups = {name: runs.found[i * each : (i + 1) * each] for i, name in enumerate(varied)}
+    whole = {name: [run for run in group if run is not None] for name, group in groups.items()}
+    whole = {name: group for name, group in whole.items() if len(group) == each}
+    if runs.defects and len(whole) < 2:
+        raise next(iter(runs.defects.values()))
+    results = {
+        name: Result.of_records(varied[name], runs.tasks[name][0].seed, group, runs.wall_time)
+        for name, group in whole.items()
+    }
+    first = next(iter(results.values())).manifest
+    records = [record for group in whole.values() for record in group]
+    manifest = {
+        "kind": KIND,
+        "key": comparison_key(scenario, settings),
+        "name": scenario.name,
+        **provenance(records, runs.wall_time, runs.reused),
+        "variants": {name: written(settings[name]) for name in whole},
+        "scenarios": {name: some.to_toml() for name, some in settings.items() if isinstance(some, Scenario)},
+        "state_per_vc": state_per_vc({name: settings[name] for name in whole}),
+        "seed": first["seed"],
+        "replications": first["replications"],
+        "until_clear": until,
+        "bottleneck": first["bottleneck"],
+        "bottlenecks": {name: one.manifest["bottleneck"] for name, one in results.items()},
+        "units": {column: unit for one in results.values() for column, unit in one.manifest["units"].items()},
+        "resolved": True,
+        "scenario": scenario.resolved(),
+        "scenario_toml": scenario.to_toml(),
+    }
+    lines = [f"variant {list(varied)[place // each]}: {one}" for place, one in runs.defects.items()]
+    return Comparison(manifest, results, lines)
