@@ -141,8 +141,8 @@ impl Contract {
 
     fn check_policing(&self) -> Result<(), ParamError> {
         let by_frames = matches!(self.policing, Policing::Tag | Policing::DiscardFrames);
-        if self.category == Category::Abr && (by_frames || self.policing == Policing::TagCells) {
-            let message = "a VC of ABR is not policed by a minimum or sustainable cell rate";
+        if self.category == Category::Abr && self.policing != Policing::None {
+            let message = "a VC of ABR is not policed: its source keeps to the rates that the network allows";
             return refuse("policing", message);
         }
         if by_frames && self.mcr.is_none() {

@@ -88,13 +88,14 @@ fn tagging_cells_needs_a_sustainable_rate() {
     assert_eq!(Contract { scr: mbit(1), ..contract }.check(LINE), Ok(()));
 }
 
-/// `[abr]` has the rates of an ABR VC, and a contract that repeats them is refused. An error that asks for one could not be mended.
+/// `[abr]` has the rates of an ABR VC, and a contract that repeats them is refused: an error that asks for one could not be mended, and
+/// beyond the rate of the line, all that is left to police cells by, none ever comes.
 #[test]
-fn policing_that_needs_a_rate_is_refused_for_abr_and_asks_for_none() {
-    for policing in [Policing::Tag, Policing::DiscardFrames, Policing::TagCells] {
+fn policing_is_refused_for_abr_and_asks_for_no_rate() {
+    for policing in [Policing::Tag, Policing::DiscardFrames, Policing::TagCells, Policing::DiscardCells] {
         let abr = Contract { category: Category::Abr, policing, ..Contract::default() };
         let (key, message) = refused(&abr);
         assert_eq!(key, "policing");
-        assert_eq!(message, "a VC of ABR is not policed by a minimum or sustainable cell rate");
+        assert_eq!(message, "a VC of ABR is not policed: its source keeps to the rates that the network allows");
     }
 }
