@@ -164,9 +164,10 @@ inBrowser("the address", ({ open, until, now, fingerprint, drop }) => {
     const go = async (way, name, more) => {
       await page.evaluate(`history.${way}()`);
       await shown(name, more);
-      // Its own address stands there once it is shown.
-      await page.waitForTimeout(400);
+      await written();
     };
+    // Its own address stands there once it is shown.
+    const written = () => until(page, "!lab.address.visiting");
     // A change is no page of its own.
     await page.selectOption("#policy", "epd");
     await until(page, "location.hash.startsWith('#run=')");
@@ -191,7 +192,7 @@ inBrowser("the address", ({ open, until, now, fingerprint, drop }) => {
     // Quicker than anything is shown.
     await page.evaluate("history.back(), setTimeout(() => history.back(), 20), setTimeout(() => history.back(), 40), void 0");
     await shown("lost-cell", "location.hash === '#scenario=lost-cell'");
-    await page.waitForTimeout(500);
+    await written();
     await shown("lost-cell", "location.hash === '#scenario=lost-cell'");
     await go("forward", "mine.toml");
     assert.deepEqual(page.errors, []);
