@@ -167,7 +167,7 @@ inBrowser("the address", ({ open, until, now, fingerprint, drop }) => {
       await written();
     };
     // Its own address stands there once it is shown.
-    const written = () => until(page, "!lab.address.visiting");
+    const written = () => until(page, "lab.address.timer === undefined");
     // A change is no page of its own.
     await page.selectOption("#policy", "epd");
     await until(page, "location.hash.startsWith('#run=')");
@@ -195,6 +195,15 @@ inBrowser("the address", ({ open, until, now, fingerprint, drop }) => {
     await written();
     await shown("lost-cell", "location.hash === '#scenario=lost-cell'");
     await go("forward", "mine.toml");
+    // What is opened before a page of the history is shown comes after that page, and does not take its place.
+    await page.evaluate(`addEventListener("hashchange", () => {
+      const menu = document.querySelector("#scenarios");
+      menu.value = "fat-tree";
+      menu.dispatchEvent(new Event("change"));
+    }, { once: true })`);
+    await page.evaluate("history.back()");
+    await shown("fat-tree", "location.hash === '#scenario=fat-tree'");
+    await go("back", "lost-cell");
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });
