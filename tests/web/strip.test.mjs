@@ -16,9 +16,9 @@ test("what is seen lies in the run, and is no shorter than can be drawn", () => 
 
 test("the samples of a part reach to its edges, and the largest value is one of them", () => {
   const times = Array.from({ length: 11 }, (_, index) => 10 * index);
-  assert.deepEqual(samplesIn(times, { from: 35, to: 55 }, 11), [3, 7]);
+  assert.deepEqual(samplesIn(times, { from: 35, to: 55 }, 11), [3, 6]);
   assert.deepEqual(samplesIn(times, { from: 0, to: 100 }, 11), [0, 10]);
-  const values = times.map((time) => (time === 50 ? 7 : time === 90 ? 9 : 1));
+  const values = times.map((time) => (time === 50 ? 7 : time === 70 ? 8 : time === 90 ? 9 : 1));
   assert.equal(largest(times, values, { from: 35, to: 55 }), 7);
   assert.equal(largest(times, values, { from: 0, to: 100 }), 9);
   assert.equal(largest([], [], { from: 0, to: 100 }), 0);

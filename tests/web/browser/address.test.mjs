@@ -164,9 +164,10 @@ inBrowser("the address", ({ open, until, now, fingerprint, drop }) => {
     const go = async (way, name, more) => {
       await page.evaluate(`history.${way}()`);
       await shown(name, more);
-      // Its own address stands there once it is shown.
-      await page.waitForTimeout(400);
+      await written();
     };
+    // Its own address stands there once it is shown.
+    const written = () => until(page, "lab.address.timer === undefined");
     // A change is no page of its own.
     await page.selectOption("#policy", "epd");
     await until(page, "location.hash.startsWith('#run=')");
@@ -191,9 +192,18 @@ inBrowser("the address", ({ open, until, now, fingerprint, drop }) => {
     // Quicker than anything is shown.
     await page.evaluate("history.back(), setTimeout(() => history.back(), 20), setTimeout(() => history.back(), 40), void 0");
     await shown("lost-cell", "location.hash === '#scenario=lost-cell'");
-    await page.waitForTimeout(500);
+    await written();
     await shown("lost-cell", "location.hash === '#scenario=lost-cell'");
     await go("forward", "mine.toml");
+    // What is opened before a page of the history is shown comes after that page, and does not take its place.
+    await page.evaluate(`addEventListener("hashchange", () => {
+      const menu = document.querySelector("#scenarios");
+      menu.value = "fat-tree";
+      menu.dispatchEvent(new Event("change"));
+    }, { once: true })`);
+    await page.evaluate("history.back()");
+    await shown("fat-tree", "location.hash === '#scenario=fat-tree'");
+    await go("back", "lost-cell");
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });

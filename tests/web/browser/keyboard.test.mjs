@@ -125,9 +125,9 @@ inBrowser("the keyboard", ({ open, until, now, finished }) => {
       await press("PageDown");
     }
     await press("Enter");
-    const name = await focused();
+    const [name, told] = [await focused(), await note.innerText()];
     await page.evaluate("lab.playback.setSpeed(20e9), lab.playback.play()");
-    await until(page, "lab.run.now > 170e9 && document.querySelector('.network .tip').innerText.includes('39 of 40')");
+    await until(page, `document.querySelector('.network .tip').innerText !== ${JSON.stringify(told)}`);
     assert.equal(await focused(), name);
     await page.evaluate("lab.playback.pause()");
     await until(page, `document.activeElement.ariaLabel !== ${JSON.stringify(name)}`);
@@ -139,10 +139,48 @@ inBrowser("the keyboard", ({ open, until, now, finished }) => {
     assert.equal(await page.evaluate("document.activeElement.tagName"), "BODY");
     await press("Tab");
     assert.equal(await page.evaluate("document.activeElement.id"), "play");
+    // The keyboard reaches the buttons of the note, and closing it leads back without another note.
+    await press("Shift+Tab", "Tab");
+    assert.match(await focused(), /^The one before$/);
+    await press("Tab", "Enter");
+    assert.match(await note.innerText(), /^switch1 > src1\n/);
+    assert.equal(await focused(), "The next");
+    for (const keys of [["Tab", "Enter"], ["Tab", "Escape"]]) {
+      await press(...keys);
+      assert.ok(await note.isHidden());
+      assert.match(await focused(), /^Link switch1 to src1/);
+      await press("PageDown", "PageUp");
+      assert.ok(await note.isVisible());
+    }
+    // So does the pointer, though the keyboard is in the network.
+    await page.click(".network .tip button[aria-label='The one before']");
+    assert.match(await note.innerText(), /^switch1 > switch2\n/);
+    await page.click(".network .tip button[aria-label='Close the note']");
+    await until(page, "document.activeElement === document.body");
+    assert.ok(await note.isHidden());
+    // Where a port is chosen elsewhere, the way into the network leads to its link.
+    for (const port of ["switch2 > switch1", "switch1 > switch2"]) {
+      await page.selectOption("#port", { label: port });
+      await until(page, `document.querySelector('.spot').ariaLabel.startsWith('Link ${port.replace(">", "to")}')`);
+    }
     // Another network has other places.
     await page.selectOption("#scenarios", "fat-tree");
     await until(page, "lab.scenario.id === 'fat-tree'");
     await until(page, "document.querySelector('.spot')?.ariaLabel.startsWith('Link aggregation1 to core1')");
+    // A link that carries nothing after a change is no place any more.
+    const incast = (value) => page.evaluate(`lab.changes.set("topology.pattern", "${value}")`);
+    await incast("incast");
+    const left = await page.evaluate("(({ links, flows }) => { const used = new Set(flows.flatMap(({ route, back }) => [...route, ...back])); return links.find((_, link) => !used.has(link)).name; })(lab.run.description)");
+    await incast("");
+    await page.focus(".spot");
+    const gone = `Link ${left.replace(">", "to")},`;
+    for (let presses = 0; !(await focused()).startsWith(gone); presses++) {
+      assert.ok(presses < 200);
+      await press("PageDown");
+    }
+    await incast("incast");
+    await until(page, `document.activeElement.matches('.spot') && !document.activeElement.ariaLabel.startsWith('${gone}')`);
+    assert.ok(!(await note.innerText()).startsWith(left));
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });

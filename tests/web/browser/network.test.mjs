@@ -27,19 +27,27 @@ inBrowser("the network", ({ open, until }) => {
     await tap(5.5 / 8, 1 / 3);
     assert.match(await tip.innerText(), /^aggregation6\n\d+ ports: 0 packets wait/);
     assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out");
+    // Fingers do not always hit what is small: the note goes on to what is next, and its buttons stay under the finger.
+    const place = async (name) => (await page.locator(`.network .tip button[aria-label='${name}']`).boundingBox()).x;
+    await tap(0.5 / 8, 1 / 3);
+    const next = await place("The next");
+    for (let taps = 0; !(await tip.innerText()).startsWith("host1\n"); taps++) {
+      assert.ok(taps < 20);
+      await page.tap(".network .tip button[aria-label='The next']");
+      assert.ok(Math.abs((await place("The next")) - next) < 1);
+    }
     // What is told is of the moment that is shown.
     await tap(0.5 / 16, 1);
     await until(page, "document.querySelector('.network .tip').innerText.startsWith('host1\\nto host9: 0 B delivered')");
     await page.evaluate("lab.playback.seek(50e9)");
     await until(page, "/to host9: [\\d.]+ [kM]B delivered, window/.test(document.querySelector('.network .tip').innerText)");
-    // Fingers do not always hit what is small: the note goes on to what is next, and stays under the finger.
-    const where = await tip.boundingBox();
+    const before = await place("The one before");
     await page.tap(".network .tip button[aria-label='The next']");
     assert.match(await tip.innerText(), /^host2\n/);
     await page.tap(".network .tip button[aria-label='The one before']");
     await page.tap(".network .tip button[aria-label='The one before']");
     assert.match(await tip.innerText(), /^core4\n/);
-    assert.equal((await tip.boundingBox()).x, where.x);
+    assert.ok(Math.abs((await place("The one before")) - before) < 1);
     assert.ok(await page.locator(".spot.shown").boundingBox(), "the picture shows which one it is");
     await page.tap(".network .tip button[aria-label='Close the note']");
     await hidden();

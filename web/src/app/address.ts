@@ -1,5 +1,5 @@
 /** The address: what it asks for is shown, and what is shown it names. Each scenario and each step of a story that is opened is a page of the
- * browser's history; what is changed in it is not. */
+ * browser's history, whose state says what it shows; what is changed in it is not. */
 
 import { library, named, tours } from "../library.ts";
 import { portsOf } from "../run/network.ts";
@@ -10,18 +10,14 @@ import type { Settings } from "./changes.ts";
 import { say } from "./toast.ts";
 
 export class Address {
+  /** What is going to write the address; undefined if nothing is. */
   private timer: ReturnType<typeof setTimeout> | undefined;
-  /** What the present page of the history shows. */
-  private page: string | undefined;
-  /** Whether the browser went to an address, which has its page in the history already. */
-  private visiting = false;
 
   constructor(private readonly app: App) {}
 
   /** The browser has gone to an address, forwards or back: what was shown before has no share in it. */
   async visit(fragment: string): Promise<void> {
     clearTimeout(this.timer);
-    this.visiting = true;
     await this.open(fragment);
   }
 
@@ -65,13 +61,14 @@ export class Address {
   follow(): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(async () => {
+      this.timer = undefined;
       const isLast = this.app.lastChoice();
       const address = await this.ofWhatIsShown();
       if (!isLast()) return;
       const page = this.pageShown();
-      if (this.visiting || page === this.page) history.replaceState(null, "", address);
-      else history.pushState(null, "", address);
-      [this.page, this.visiting] = [page, false];
+      // An address that somebody has typed or followed has a page already, but no state.
+      if (history.state === null || history.state === page) history.replaceState(page, "", address);
+      else history.pushState(page, "", address);
     }, 250);
   }
 
@@ -103,7 +100,7 @@ export class Address {
   /** Puts a link to what is seen into the address and on the clipboard. */
   async share(): Promise<void> {
     const link = await this.link();
-    history.replaceState(null, "", link);
+    history.replaceState(history.state, "", link);
     await copy(link, "The link is copied: it opens the lab at this moment.");
   }
 }

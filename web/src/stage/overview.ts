@@ -95,6 +95,11 @@ export class Overview {
     return stopsOf(scene.run.description, this.places, this.lanes);
   }
 
+  /** Whether what was reached is still drawn. */
+  has({ kind, index }: Stop): boolean {
+    return kind === "node" || this.lanes[index] !== undefined;
+  }
+
   /** Where a stop is on the canvas, with a little space around it. */
   boxOf({ kind, index }: Stop): Box {
     const lane = kind === "link" ? this.lanes[index] : undefined;

@@ -27,7 +27,7 @@ export class Pane {
   private readonly caption: HTMLElement;
   private readonly overview: Overview;
   private readonly closeup: CloseUp;
-  private readonly tip = new Tip("told", () => this.walker.mark(false), (by) => this.step(by));
+  private readonly tip = new Tip("told", (held) => this.untold(held), (by) => this.step(by));
   /** Why a threshold may not stand where it was dragged to. The settings say it too, far below on a phone: those are heard. */
   private readonly refusal = new Tip("refused");
   private readonly walker = new Walker({
@@ -40,13 +40,18 @@ export class Pane {
       const { x, y } = this.overview.boxOf(stop);
       this.tell(stop, x, y, false);
     },
-    left: () => this.tip.close(),
+    // The note has buttons of its own.
+    left: (to) => {
+      if (!this.tip.root.contains(to)) this.tip.close();
+    },
     chosen: (stop) => this.choose(stop),
   });
   private readonly sparks = new Sparks();
   private readonly densities = new Densities();
   private scene: Scene | undefined;
   private drawn = 0;
+  /** The port that was shown in the last picture. */
+  private port = -1;
 
   constructor(
     public run: Run,
@@ -98,8 +103,7 @@ export class Pane {
     const alive = this.sparks.age(now, scene.reducedMotion);
     this.overview.draw(scene, this.sparks, this.densities, now);
     this.closeup.draw(scene, this.sparks, this.densities, now);
-    if (this.walker.current) this.walker.follow();
-    else this.start(scene);
+    this.place(scene);
     return alive;
   }
 
@@ -112,6 +116,18 @@ export class Pane {
   /** Shows a discard as if it had just happened. */
   spark(discards: Parameters<Sparks["add"]>[0], now: number): void {
     this.sparks.add(discards, this.run.description.reasons, now);
+  }
+
+  /** Keeps the place of the keyboard in the picture. */
+  private place(scene: Scene): void {
+    const { current } = this.walker;
+    // A change may have left the link without anything to carry.
+    const gone = current !== undefined && !this.overview.has(current);
+    const chosenElsewhere = scene.port !== this.port && !this.walker.hasFocus && !this.tip.isOpen;
+    this.port = scene.port;
+    if (!current || gone || chosenElsewhere) this.start(scene);
+    else this.walker.follow();
+    if (gone && !this.walker.hasFocus) this.tip.close();
   }
 
   /** What the keyboard comes to first: the link whose port is shown. */
@@ -142,6 +158,14 @@ export class Pane {
   private tell(stop: Stop, x: number, y: number, heard = true): void {
     this.tip.open(() => this.factsOf(stop), x, y, heard);
     this.walker.mark(true);
+  }
+
+  /** There is no note any more: the keyboard that was in it is where the note was about, without another note. */
+  private untold(held: boolean): void {
+    this.walker.mark(false);
+    if (!held) return;
+    this.walker.enter();
+    this.tip.close();
   }
 
   private factsOf({ kind, index }: Stop): Facts {

@@ -108,8 +108,11 @@ export class Densities {
   readonly buffers = new Map<number, Map<number, number>>();
   /** By link, as above: of what goes to the port that is shown. */
   readonly towards = new Map<number, Map<number, number>>();
+  private port = -1;
 
   update(scene: Scene, weight: number): void {
+    if (scene.port !== this.port) this.towards.clear();
+    this.port = scene.port;
     const { rows } = scene.run.view;
     const links = scene.run.description.links;
     const seen = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];

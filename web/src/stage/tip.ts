@@ -14,10 +14,11 @@ export class Tip {
   private facts: (() => Facts) | undefined;
   private shown = "";
 
-  /** `step` leads to a note on what comes before or next, where there is such a thing; `closed` hears when there is no note any more. */
+  /** `step` leads to a note on what comes before or next, where there is such a thing; `closed` hears when there is no note any more, and
+   * whether the keyboard was in it. */
   constructor(
     private readonly kind: "told" | "refused",
-    private readonly closed = () => {},
+    private readonly closed: (held: boolean) => void = () => {},
     step?: (by: 1 | -1) => void,
   ) {
     this.text = h("div", { role: kind === "told" ? "status" : undefined });
@@ -36,6 +37,8 @@ export class Tip {
    * hear it. */
   open(facts: () => Facts, x: number, y: number, heard = true): void {
     this.tell(facts, heard);
+    // Where it stood before would limit its width.
+    [this.root.style.left, this.root.style.right] = ["0", ""];
     const { clientWidth: width, clientHeight: height } = this.root.parentElement!;
     const { offsetWidth, offsetHeight } = this.root;
     this.root.style.left = `${Math.max(0, Math.min(x - offsetWidth / 2, width - offsetWidth))}px`;
@@ -44,8 +47,10 @@ export class Tip {
     this.root.style.top = `${below ? y + AWAY : y - AWAY - offsetHeight}px`;
   }
 
-  /** Tells something else where the note stands already: what was pressed in it stays under the finger. */
+  /** Tells something else where the note stands already: what was pressed at its right stays under the finger, however long the text is. */
   retell(facts: () => Facts): void {
+    const right = this.root.parentElement!.getBoundingClientRect().right - this.root.getBoundingClientRect().right;
+    [this.root.style.left, this.root.style.right] = ["auto", `${right}px`];
     this.tell(facts, true);
   }
 
@@ -60,10 +65,12 @@ export class Tip {
 
   close(): void {
     if (!this.facts) return;
+    // The pointer leaves the focus on what it presses; nobody goes on from there.
+    const held = this.root.querySelector(":focus-visible") !== null;
     this.facts = undefined;
     this.root.hidden = true;
     this.text.replaceChildren();
-    this.closed();
+    this.closed(held);
   }
 
   update(): void {

@@ -21,9 +21,9 @@ export interface WalkerEvents {
   name(stop: Stop): string;
   /** Whether it is what is shown close up. */
   isChosen(stop: Stop): boolean;
-  /** The focus has come to a stop, or has left them all. */
+  /** The focus has come to a stop, or has left them all, to another element or to none. */
   entered(stop: Stop): void;
-  left(): void;
+  left(to: Node | null): void;
   chosen(stop: Stop): void;
 }
 
@@ -43,7 +43,7 @@ export class Walker {
     return this.stop;
   }
 
-  private get hasFocus(): boolean {
+  get hasFocus(): boolean {
     return this.button !== undefined && this.button === document.activeElement;
   }
 
@@ -53,7 +53,7 @@ export class Walker {
     this.stop = stop;
     const button = h("button", {
       class: "spot", type: "button", click: () => this.events.chosen(stop), focus: () => this.events.entered(stop),
-      blur: () => button === this.button && this.events.left(),
+      blur: ({ relatedTarget }: FocusEvent) => button === this.button && this.events.left(relatedTarget as Node | null),
     });
     this.button = button;
     this.rename();
@@ -79,8 +79,10 @@ export class Walker {
   rename(): void {
     if (!this.button || !this.stop) return;
     const name = this.events.name(this.stop);
-    if (this.button.ariaLabel !== name) this.button.ariaLabel = name;
-    this.button.ariaCurrent = this.events.isChosen(this.stop) ? "true" : null;
+    // Attributes: not every browser of 2023 has the properties of the same names.
+    if (this.button.getAttribute("aria-label") !== name) this.button.setAttribute("aria-label", name);
+    if (this.events.isChosen(this.stop)) this.button.setAttribute("aria-current", "true");
+    else this.button.removeAttribute("aria-current");
   }
 
   /** Stays on its place when the picture is laid out anew. */
@@ -112,6 +114,11 @@ export class Walker {
     if (key === "PageDown") return following(stops, stop, 1);
     if (key === "PageUp") return following(stops, stop, -1);
     return undefined;
+  }
+
+  /** Takes the focus back. */
+  enter(): void {
+    this.button?.focus();
   }
 
   /** Takes the focus away; returns whether it was here. */

@@ -15,7 +15,7 @@ export function windowOf(from: number, to: number, duration: number): Window {
 
 /** The first and the last of so many samples that have a share in what is seen: one outside on each side. */
 export function samplesIn(times: number[], { from, to }: Window, count: number): [number, number] {
-  return [Math.max(0, search(times, from) - 1), Math.min(count - 1, search(times, to) + 1)];
+  return [Math.max(0, search(times, from) - 1), Math.min(count - 1, search(times, to))];
 }
 
 /** The largest value in what is seen. */
