@@ -86,9 +86,13 @@ def _recorded(settings: Settings) -> Iterator[tuple[str, object, object]]:
         for n, one in enumerate(_each(settings, kind))
     ]
     every = [(f"{place}.traffic", traffic, one.get("start")) for place, one, traffic in own]
-    # Where each flow has traffic of its own, that of all is not read.
-    if not own or not all(traffic or _firsts(one, "transfers") for _, one, traffic in own):
-        every.append(("traffic", _table(settings, "traffic"), None))
+    # Where each flow has traffic of its own, that of all is not read. Its own start
+    # is read before that of all.
+    common = _table(settings, "traffic")
+    others = [one for _, one, traffic in own if not traffic and not _firsts(one, "transfers")]
+    if others or not own:
+        starts = [one.get("start", common.get("start")) for one in others]
+        every.append(("traffic", common, min(starts, key=_begin, default=None)))
     for place, traffic, start in every:
         start = traffic.get("start") if start is None else start
         for key in ("times", "gaps"):

@@ -204,6 +204,10 @@ def test_recorded_times_within_the_run_are_not_noted(scenario: ct.Scenario) -> N
     other = {"name": "2", "traffic": {"kind": "greedy"}}
     unread = {"traffic": {"kind": "trace", "times": ["1 s"]}, "flow": [own, other]}
     assert notes(scenario.with_(unread)) == []
+    late = {"kind": "short-flows", "trace": [{"at": "120 ms", "bytes": "10 kB"}], "start": "190 ms"}
+    sent = scenario.with_({"traffic": late, "flow": [EARLY, {**EARLY, "name": "2"}]})
+    assert notes(sent) == []
+    assert min(ct.run(sent, replications=1).flows["cells_sent"]) > 0, "each flow has a start of its own"
     (note,) = notes(scenario.with_({"traffic": {"kind": "trace", "times": ["1 s"], "start": "1 s"}}))
     assert note.startswith("traffic.start"), "one note of one source"
 
