@@ -216,6 +216,15 @@ impl Plan {
         }
     }
 
+    /// How many trains begin to arrive at a process before `until`.
+    #[cold]
+    fn due<C: Item>(&self, known: &Known, until: Time, streams: &[Stream<C>]) -> usize {
+        let inputs = self.inputs[known.inputs.range()].iter();
+        let due =
+            |&input: &StreamId| streams[input].trains().partition_point(|train| train.first.ps() < until);
+        inputs.map(due).sum()
+    }
+
     /// Visits each process that can go on once, as far as its inputs are known; `None` if the run is to stop.
     #[inline]
     pub(crate) fn round<C: Item, P, N: Process<C, P>, B: Border<C, P>>(
@@ -245,7 +254,7 @@ impl Plan {
             let mut until = horizon.min(bounds.end).min(far);
             if waiting > TRAINS_OF_A_VISIT && until > known.clock {
                 // Many have become busy at once, after visits that were long because little happened.
-                let pieces = waiting / TRAINS_OF_A_VISIT + 1;
+                let pieces = self.due(known, until, streams) / TRAINS_OF_A_VISIT + 1;
                 until = known.clock + ((until - known.clock) / pieces as Time).max(1);
             }
             if until <= known.clock {
@@ -640,5 +649,12 @@ mod tests {
         let bounds = Bounds { end: END, idle_until: 0 };
         plan.round(&mut sinks, &mut streams, &mut schedule, bounds, &mut Poll::new(|| false), &mut ());
         assert_eq!(sinks[0].clock, schedule.cap / 4);
+        // Those that arrive later than a visit goes do not count.
+        let end = TRAINS_OF_A_VISIT as u64 / 2;
+        let mut sinks = [Sink { input: [0], clock: 0, events: 1 }];
+        let mut plan = Plan::new(&sinks, &mut streams, &schedule, end);
+        let bounds = Bounds { end, idle_until: 0 };
+        plan.round(&mut sinks, &mut streams, &mut schedule, bounds, &mut Poll::new(|| false), &mut ());
+        assert_eq!(sinks[0].clock, end);
     }
 }

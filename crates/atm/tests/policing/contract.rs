@@ -96,6 +96,9 @@ fn policing_is_refused_for_abr_and_asks_for_no_rate() {
         let abr = Contract { category: Category::Abr, policing, ..Contract::default() };
         let (key, message) = refused(&abr);
         assert_eq!(key, "policing");
-        assert_eq!(message, "a VC of ABR is not policed: its source keeps to the rates that the network allows");
+        assert_eq!(
+            message,
+            "a VC of ABR is not policed: its source keeps to the rates that the network allows"
+        );
     }
 }

@@ -92,7 +92,7 @@ impl SharedMemorySwitch {
 
     /// So few units are handled together without looking ahead once more, as a look at all inputs costs about as much.
     fn few(&self) -> u64 {
-        32 + self.inputs.len() as u64 / 8
+        64 + self.inputs.len() as u64 / 8
     }
 
     /// When a pause comes next, or the end of one.

@@ -249,6 +249,17 @@ fn times(draw: &mut Draw, scenario: &mut Table, graph: &Graph) {
 
 /// Cell-hops a second of a flow, at the most.
 fn hop_rate(graph: &Graph, flow: &Flow) -> f64 {
+    data_hop_rate(graph, flow) + out_of_rate_hops(flow)
+}
+
+/// Hops a second of the RM cells that an ABR source sends out of its rate, there and back.
+fn out_of_rate_hops(flow: &Flow) -> f64 {
+    let abr = flow.abr.as_ref().filter(|abr| abr.out_of_rate);
+    abr.map_or(0.0, |abr| abr.tcr.cells() * (flow.route.len() + flow.back.len()) as f64)
+}
+
+/// As [`hop_rate`], of the data, and of RM cells between them.
+fn data_hop_rate(graph: &Graph, flow: &Flow) -> f64 {
     let units = |link: usize| {
         let link = &graph.links[link];
         let bits = match link.framing {
