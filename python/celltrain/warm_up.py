@@ -59,10 +59,11 @@ def warnings_of_variants(
             is_short = math.isinf(one.after)
             said = one.duration if is_short else one.warm_up
             alike.setdefault((one.series, is_short, said), {})[name] = one
-    found = {}
+    found: dict[str, list[str]] = {}
     for same in alike.values():
         last = max(same.values(), key=lambda one: one.after)
-        found[last.sentence(several=len(same) > 1)] = list(same)
+        # Numbers that differ may be written alike.
+        found.setdefault(last.sentence(several=len(same) > 1), []).extend(same)
     return found
 
 

@@ -278,6 +278,11 @@ def test_names_with_commas_in_a_list(given: str, names: list[str]) -> None:
     assert plot._names(options.words(given, "--variants", "a,b"), known) == names
 
 
+def test_words_that_can_be_read_in_very_many_ways_are_read_at_once() -> None:
+    words = [*["a"] * 60, "x"]
+    assert plot._names(words, ["a", "a, a"]) == words
+
+
 def test_a_distribution_has_every_value() -> None:
     result = ct.run(ct.load(LOST_CELL).with_(duration="300 ms"), replications=3)
     values, unit, undefined = values_of(result, "goodput")

@@ -79,6 +79,10 @@ def test_variants_share_a_note_that_differs_in_the_time_alone(scenario: ct.Scena
         "the warm-up does not matter"
     )
     assert warnings_of_variants({"a": results["a"]}, scenarios) == {warnings(results["a"])[0]: ["a"]}
+    hardly = short.with_(warm_up="100.00001 ms")
+    alike = {"a": results["a"], "e": result(hardly, [settling(0.5, seed=n) for n in range(3)])}
+    ((_, names),) = warnings_of_variants(alike, {"a": short, "e": hardly}).items()
+    assert names == ["a", "e"], "numbers that are written alike"
 
 
 def test_a_comparison_is_judged_by_the_warm_up_of_each_variant(scenario: ct.Scenario, tmp_path: Path) -> None:

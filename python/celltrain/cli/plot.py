@@ -1,5 +1,6 @@
 """`celltrain plot`: pictures of results folders, and of what happens inside a run."""
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -298,6 +299,7 @@ def _names(words: Sequence[str], known: Sequence[str]) -> list[str]:
     by_words = {tuple(word.strip() for word in name.split(",")): name for name in known}
     by_words |= {tuple(word.strip() for word in f'"{name}"'.split(",")): name for name in known}
 
+    @functools.cache
     def read(place: int) -> list[str] | None:
         if place == len(words):
             return []
