@@ -97,8 +97,11 @@ def test_strips_of_series_that_end_at_other_times_have_one_axis() -> None:
     def trace(name: str, begin: float, end: float) -> Trace:
         return Trace(name, "s", np.array([begin, end]), np.array([1.0, 2.0]))
 
-    for every in ([trace("a", 0.1, 0.5), trace("b", 0.2, 3.0)], [trace("b", 0.2, 3.0), trace("a", 0.1, 0.5)]):
-        chart = parts.series_chart(every, "label")
+    for traces in (
+        [trace("a", 0.1, 0.5), trace("b", 0.2, 3.0)],
+        [trace("b", 0.2, 3.0), trace("a", 0.1, 0.5)],
+    ):
+        chart = parts.series_chart(traces, "label")
         times = {strip["name"]: strip["t"] for strip in chart["strips"]}
         assert times == {"a": [0.1, 0.5], "b": [0.2, 3.0]}
         assert (chart["from"], chart["to"], chart["time_unit"]) == (0.1, 3.0, "s")

@@ -9,8 +9,8 @@ use crate::{
     weave::{Burst, MAX_TRAINS, first_weave, take_item},
 };
 
-/// Subtracted from the number of an item, it makes sure that the next one is on no grid with it.
-const APART: u64 = 1 << 32;
+/// Between the numbers of items that are not on one grid of slots. Numbers wrap around: only their differences matter.
+pub const APART: u64 = 1 << 32;
 /// Numbers that differ by as much or more are not of one link.
 const OTHER_GRID: u64 = 1 << 62;
 

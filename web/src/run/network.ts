@@ -33,7 +33,7 @@ export function portsOf(description: Description): number[] {
   return [...usedLinks(description)].filter((link) => !nodes[links[link].from].host).sort((a, b) => a - b);
 }
 
-/** Whether what a row of a view tells of goes to a port, or may go there: where packets are still to be sprayed that is not decided yet. */
+/** Whether the cells of a row go to a port, or may go there: the path of packets that are still to be sprayed is not chosen yet. */
 export function goesTo({ description: { links }, view: { rows } }: { description: Description; view: View }, row: number, port: number): boolean {
   const next = rows.get(row, Row.next);
   return next === port || (next < 0 && links[rows.get(row, Row.link)].to === links[port].from);

@@ -47,7 +47,7 @@ export class Walker {
     return this.button !== undefined && this.button === document.activeElement;
   }
 
-  /** Goes to a stop; the focus comes along if it was here, or is asked for. */
+  /** Goes to a stop. The focus follows if it was on the stop before, or if `focus` is set. */
   go(stop: Stop, focus = this.hasFocus): void {
     const before = this.button;
     this.stop = stop;

@@ -1,6 +1,7 @@
 //! Queues whose departures are computed: the recurrence that cells and packets share.
 
 use celltrain_atm::Cell;
+pub(super) use celltrain_engine::stream::APART;
 use celltrain_engine::{
     Instant, Slot, Time,
     time::{Span, SpanSum},
@@ -8,9 +9,6 @@ use celltrain_engine::{
 
 use super::cells::CellFifo;
 use crate::measures::Levels;
-
-/// Between the numbers of departures that are not on one grid of slots. Numbers wrap around: only their differences matter.
-pub(super) const APART: u64 = 1 << 32;
 
 /// A first-in-first-out queue: a unit departs its own time after the later of its arrival and the departure before it.
 pub(super) trait Fifo {

@@ -6,7 +6,7 @@ export interface Window {
   to: number;
 }
 
-/** The part of a run that is nearest to what is asked for. */
+/** The window from one time to another, moved and widened so that it lies within the run and is not too short. */
 export function windowOf(from: number, to: number, duration: number): Window {
   const width = Math.min(duration, Math.max(to - from, duration / 4000));
   const first = Math.max(0, Math.min(from, duration - width));
