@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn a_burst_is_noted_up_to_the_end_of_the_interval() {
         let params = AllocatorParams::of(AllocatorName::Capc);
-        let port = Port { link: Rate::of_cells(353_208.0), capacity: u64::MAX, minima: &[Rate::ZERO] };
+        let port = Port { link: Rate::of_cells(353_208.0), capacity: u64::MAX, minima: &[Some(Rate::ZERO)] };
         let allocator = Allocator::new(&params, &port).expect("defaults are possible");
         let control =
             || RateControl::new(Some(allocator.clone()), vec![Role::Controlled { payloads: 0 }], Vec::new());

@@ -65,7 +65,7 @@ pub struct Activity {
     counted: Vec<f64>,
     /// The VCs that became active in the interval in progress. An interval may be one cell long, and VCs very many.
     seen: Vec<u32>,
-    /// Those of the last interval; before it ends, all.
+    /// Those of the last interval; before it ends, all under rate control.
     last: Vec<u32>,
     /// The activity of all VCs when the last interval ended, and since then if updates are immediate.
     sum: f64,
@@ -74,22 +74,23 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// Before anything is measured, all VCs count; `minima` are their minimum rates.
+    /// Before anything is measured, all VCs under rate control count; `minima` are their minimum rates, `None` for other VCs.
     #[must_use]
-    pub fn new(params: &Params, minima: &[Rate]) -> Self {
-        let vcs = minima.len();
-        let promises = minima.iter().any(|&minimum| minimum > Rate::ZERO);
-        let minima: Vec<_> = minima.iter().filter(|_| promises).map(|minimum| minimum.cells()).collect();
+    pub fn new(params: &Params, minima: &[Option<Rate>]) -> Self {
+        let promises = minima.iter().flatten().any(|&minimum| minimum > Rate::ZERO);
+        let controlled: Vec<u32> =
+            (0..).zip(minima).filter_map(|(vc, minimum)| minimum.map(|_| vc)).collect();
+        let minima_of_all = minima.iter().map(|minimum| minimum.unwrap_or_default().cells());
         Self {
             decay: params.activity,
             immediate: params.immediate,
-            promised: minima.iter().sum(),
-            minima,
-            levels: vec![0.0; vcs],
-            counted: vec![1.0; vcs],
+            promised: minima.iter().flatten().map(|minimum| minimum.cells()).sum(),
+            levels: vec![0.0; minima.len()],
+            counted: minima.iter().map(|minimum| f64::from(minimum.is_some())).collect(),
+            minima: minima_of_all.filter(|_| promises).collect(),
             seen: Vec::new(),
-            last: (0..).take(vcs).collect(),
-            sum: vcs as f64,
+            sum: controlled.len() as f64,
+            last: controlled,
         }
     }
 

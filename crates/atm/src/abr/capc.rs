@@ -94,7 +94,7 @@ impl RateAllocator for Capc {
             congested,
             link: port.link.cells(),
             interval: Interval::new(&interval::Params { cells: None, time: params.interval })?,
-            rate: (port.link.cells() / port.minima.len().max(1) as f64).max(LEAST),
+            rate: port.equal_share().max(LEAST),
             params: params.clone(),
         })
     }

@@ -71,8 +71,7 @@ impl RateAllocator for Eprca {
         within("major-reduction", params.major_reduction, 0.0, 1.0)?;
         let (congested, very_congested) =
             levels(port, ("congested", params.congested), ("very-congested", params.very_congested))?;
-        let mean = port.link.cells() / port.minima.len().max(1) as f64;
-        Ok(Self { params: params.clone(), congested, very_congested, mean })
+        Ok(Self { params: params.clone(), congested, very_congested, mean: port.equal_share() })
     }
 
     fn on_cell(&mut self, _: Time, _: u32, _: bool, _: &impl PortView) -> bool {

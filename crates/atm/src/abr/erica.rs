@@ -3,8 +3,8 @@
 //! The switch measures its ABR capacity, the input and the number of active VCs over intervals. A VC may send at the larger of two
 //! rates: an equal share of the capacity, which is fair, and its present rate divided by the load factor, which fills the link.
 //! Under light load no VC gets less than the largest rate given in the interval before. This makes rates equal even if both of
-//! the two rules would accept unequal ones. Until the first interval ends, all VCs of the port count as active, those of other
-//! categories too, and the load factor is 1.
+//! the two rules would accept unequal ones. Until the first interval ends, all ABR VCs of the port count as active, and the load
+//! factor is 1.
 //!
 //! VCs with minimum rates get their minimum and, in addition, what the rules above give (MCR plus equal share, ATM Forum TM 4.0).
 //! Shares, present rates and the largest rate are then rates above the minimum (Vandalore et al., ATM Forum 98-0408). The minimum
@@ -368,7 +368,7 @@ impl<P: Variant> RateAllocator for EricaOf<P> {
         let link = port.link.cells();
         let capacity = parts.utilisation * link;
         let activity = Activity::new(parts.averaging, port.minima);
-        // Before anything is measured, all VCs use what they are promised.
+        // Before anything is measured, all VCs under rate control use what they are promised.
         let rates = Traffic { capacity, input: capacity, entitled: activity.promised() };
         let mut state = State {
             rates,

@@ -44,9 +44,16 @@ pub struct Port<'a> {
     pub link: Rate,
     /// Size of the ABR queue in cells; `u64::MAX` when unlimited.
     pub capacity: u64,
-    /// The minimum rate of each VC, by its label at the port. A switch knows it from when the VC was set up: before the first
-    /// RM cell comes, and not cut to the sixteen bits in which that says it.
-    pub minima: &'a [Rate],
+    /// The minimum rate of each VC, by its label at the port; `None` for a VC that is not under rate control. A switch knows it from
+    /// when the VC was set up: before the first RM cell comes, and not cut to the sixteen bits in which that says it.
+    pub minima: &'a [Option<Rate>],
+}
+
+impl Port<'_> {
+    /// The share of the link of each VC under rate control, in cells a second, if all get the same.
+    fn equal_share(&self) -> f64 {
+        self.link.cells() / self.minima.iter().flatten().count().max(1) as f64
+    }
 }
 
 /// What an allocator may see of its port at a time. Ports that do not store their queue compute what is asked.

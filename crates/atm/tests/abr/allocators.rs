@@ -12,7 +12,12 @@ use celltrain_atm::{
 use celltrain_engine::time::MILLISECOND;
 
 fn port() -> Port<'static> {
-    Port { link: Rate::of_cells(100_000.0), capacity: 2000, minima: &[Rate::ZERO; 4] }
+    Port { link: Rate::of_cells(100_000.0), capacity: 2000, minima: &[Some(Rate::ZERO); 4] }
+}
+
+/// The same port with VCs of other categories, to which no rate is allocated.
+fn port_beside_others() -> Port<'static> {
+    Port { minima: &[None, Some(Rate::ZERO), None, Some(Rate::ZERO)], ..port() }
 }
 
 fn queue(queue: u64) -> PortState {
@@ -50,6 +55,15 @@ fn eprca_holds_high_rates_below_the_mean_when_congested() {
     assert_eq!(answer(&mut eprca, 50_000.0, 101), (mean * 15.0 / 16.0, false));
     assert_eq!(answer(&mut eprca, mean * 7.0 / 8.0, 101), (1e6, false), "a low rate");
     assert_eq!(answer(&mut eprca, 1.0, 1001), (mean / 4.0, false), "everybody");
+}
+
+/// There are no initial values in the texts. An equal share is one of those that get a rate.
+#[test]
+fn rates_start_at_an_equal_share_of_those_under_rate_control() {
+    let mut capc = Capc::new(&capc::Params::default(), &port_beside_others()).unwrap();
+    assert_eq!(answer(&mut capc, 1.0, 0).0, 50_000.0);
+    let mut eprca = Eprca::new(&eprca::Params::default(), &port_beside_others()).unwrap();
+    assert_eq!(answer(&mut eprca, 50_000.0, 1001).0, 50_000.0 / 4.0, "the mean, by the major reduction");
 }
 
 #[test]

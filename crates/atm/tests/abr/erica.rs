@@ -16,7 +16,7 @@ use celltrain_engine::{
 
 /// Cells a second: one in 10 us, a hundred in the usual interval.
 pub(crate) const LINK: f64 = 100_000.0;
-const NO_MINIMA: [Rate; 4] = [Rate::ZERO; 4];
+const NO_MINIMA: [Option<Rate>; 4] = [Some(Rate::ZERO); 4];
 const NONE: PortState = PortState { queue: 0, priority_cells: 0 };
 
 /// A switch of which the test says what it measures.
@@ -33,7 +33,11 @@ impl<P: Variant> Switch<P> {
 
     /// A switch whose VCs have these minimum rates.
     pub(crate) fn promising(params: &P, minima: [f64; 4]) -> Self {
-        let minima = minima.map(Rate::of_cells);
+        Self::beside_others(params, minima.map(|minimum| Some(Rate::of_cells(minimum))))
+    }
+
+    /// A switch of which some VCs, with `None` in place of a minimum rate, are not under rate control.
+    fn beside_others(params: &P, minima: [Option<Rate>; 4]) -> Self {
         let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, minima: &minima };
         Self { erica: build(params, &port), now: 0, port: NONE }
     }
@@ -287,6 +291,29 @@ fn a_vc_counts_until_its_activity_has_decayed() {
     vcs.finish();
     vcs.finish();
     assert_eq!(vcs.number(), 1.0, "one at least");
+
+    let mut vcs = Activity::new(&average(0.0, true), &[Some(Rate::ZERO), None, Some(Rate::ZERO)]);
+    assert_eq!((vcs.number(), vcs.see(0), vcs.number()), (2.0, false, 2.0), "what is under rate control");
+    vcs.finish();
+    assert_eq!((vcs.number(), vcs.see(2), vcs.number()), (1.0, true, 2.0));
+}
+
+/// "Number of active VCs" are ABR VCs (Kalyanaraman 1997, section 6.1): VCs of other categories, which share the port, are none.
+#[test]
+fn before_anything_is_measured_the_vcs_under_rate_control_count() {
+    for (kind, minima, share) in [
+        ("two of four", [None, Some(0.0), None, Some(0.0)], LINK / 2.0),
+        ("one of four, which is promised something", [None, None, Some(40_000.0), None], LINK - 40_000.0),
+        ("two, of which one is promised something", [Some(40_000.0), None, None, Some(0.0)], LINK * 0.3),
+    ] {
+        let minima = minima.map(|minimum| minimum.map(Rate::of_cells));
+        let mut switch = Switch::beside_others(&params(), minima);
+        near(switch.erica.fair_share().cells(), share);
+        for vc in (0..4).filter(|&vc| minima[vc as usize].is_some()) {
+            let minimum = minima[vc as usize].unwrap_or_default().cells();
+            assert!((switch.answer(vc) - share - minimum).abs() < 1e-6, "{kind}");
+        }
+    }
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn cells_within_the_minima_are_no_input_above_them() {
 fn what_is_promised_counts_as_far_as_its_vc_does() {
     let minima = [100.0, 10.0, 0.0, 0.0].map(Rate::of_cells);
     let params = averaging::Params { activity: 0.5, immediate: true, ..averaging::Params::default() };
-    let mut vcs = Activity::new(&params, &minima);
+    let mut vcs = Activity::new(&params, &minima.map(Some));
     near(vcs.promised(), 110.0);
     vcs.see(0);
     vcs.see(2);

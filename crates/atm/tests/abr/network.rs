@@ -72,7 +72,7 @@ impl<A: RateAllocator> Network<A> {
     /// One source for each (parameters, distance from the switch).
     fn new(params: &A::Params, sources: &[(Params, Time)], vbr: Option<f64>) -> Self {
         let link = Rate::of_cells(LINK);
-        let minima: Vec<_> = sources.iter().map(|(params, _)| params.mcr).collect();
+        let minima: Vec<_> = sources.iter().map(|(params, _)| Some(params.mcr)).collect();
         let vc = |(params, delay): &(Params, Time)| Vc {
             source: Source::new(params, link).expect("the parameters make sense"),
             destination: Destination::new(params),

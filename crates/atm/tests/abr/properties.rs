@@ -220,7 +220,7 @@ proptest! {
     #[test]
     fn every_allocator_only_lowers_er_and_repeats_itself(steps in steps(), minima in minima()) {
         for params in allocators() {
-            let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, minima: &minima };
+            let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, minima: &minima.map(Some) };
             let new = || Allocator::new(&params, &port).unwrap();
             let erica = matches!(params.algorithm, AllocatorName::Erica | AllocatorName::EricaPlus);
             let keeps = erica.then_some(&minima[..]);
@@ -233,7 +233,7 @@ proptest! {
     #[test]
     fn a_row_counts_as_its_cells_do(steps in steps(), minima in minima()) {
         for params in allocators() {
-            let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, minima: &minima };
+            let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, minima: &minima.map(Some) };
             let new = || Allocator::new(&params, &port).unwrap();
             let rows = with_allocator!(&mut new(), allocator => drive_rows(allocator, &steps, true));
             let cells = with_allocator!(&mut new(), allocator => drive_rows(allocator, &steps, false));
@@ -244,7 +244,7 @@ proptest! {
     /// A share that is left of a VC's activity and too small for any sum keeps all VCs in the sums.
     #[test]
     fn vcs_that_were_not_seen_change_no_sum(steps in steps(), minima in minima(), cells in 1u32..4, bits in 0u8..8) {
-        let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, minima: &minima };
+        let port = Port { link: Rate::of_cells(LINK), capacity: u64::MAX, minima: &minima.map(Some) };
         let answers = |activity| {
             let mut params = AllocatorParams::of(AllocatorName::Erica);
             params.erica.interval.cells = Some(cells);

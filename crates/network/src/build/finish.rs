@@ -224,8 +224,11 @@ fn rate_control(
     roles: Vec<Role>,
     relays: Vec<RmRelay>,
 ) -> Box<RateControl> {
-    let minimum = |flow: &Option<usize>| graph.flows[(*flow)?].abr.as_ref().map(|abr| abr.mcr);
-    let minima: Vec<_> = flows.iter().map(|flow| minimum(flow).unwrap_or_default()).collect();
+    let minimum = |(role, flow): (&Role, &Option<usize>)| {
+        let controlled = flow.filter(|_| matches!(role, Role::Controlled { .. }))?;
+        graph.flows[controlled].abr.as_ref().map(|abr| abr.mcr)
+    };
+    let minima: Vec<_> = roles.iter().zip(flows).map(minimum).collect();
     let port = celltrain_atm::abr::Port {
         link: Rate::of_bits(link.rate),
         capacity: link.buffer.units(),

@@ -68,8 +68,11 @@ pub(super) fn check_allocators(
             let message = "the link changes its rate (rate-changes), and an allocator divides one rate: leave one of them out";
             return Err(Problem::new(key(link), message));
         }
-        let port =
-            Port { link: Rate::of_bits(link.rate), capacity: link.buffer.units(), minima: &[Rate::ZERO] };
+        let port = Port {
+            link: Rate::of_bits(link.rate),
+            capacity: link.buffer.units(),
+            minima: &[Some(Rate::ZERO)],
+        };
         Allocator::new(params, &port).map_err(|error| {
             Problem::new(format!("{}.{}.{}", key(link), params.algorithm.name(), error.key), error.message)
         })?;
