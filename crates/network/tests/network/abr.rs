@@ -330,6 +330,39 @@ fn vbr_goes_first_and_abr_gets_the_rest() {
     assert_eq!(discarded(&result), 0.0);
 }
 
+/// Before the first interval ends, the share is that of the VCs to which a rate is allocated: neither VBR VCs nor UBR ones
+/// have one.
+#[test]
+fn before_the_first_interval_ends_abr_vcs_share_the_target() {
+    // CAPC begins with the whole link, of which VBR takes its part first.
+    for (allocator, share) in [("erica", 0.9 / 2.0), ("capc", (1.0 - 2.0 / 155.52) / 2.0)] {
+        let others = ["3", "4", "5"].map(|flow| {
+            let category = if flow == "5" { "ubr" } else { "vbr" };
+            format!(
+                "[[flow]]\nname = \"{flow}\"\nvc.category = \"{category}\"\n\
+                 traffic = {{ kind = \"cbr\", rate = \"1 Mbit/s\" }}\n"
+            )
+        });
+        let interval = match allocator {
+            "erica" => "allocator.erica.interval = { time = \"1 s\", cells = 1000000000 }\n",
+            _ => "allocator.capc.interval = \"1 s\"\n",
+        };
+        let text = format!(
+            "duration = \"200 ms\"\nwarm-up = \"100 ms\"\n[topology]\nkind = \"n-source\"\nsources = 5\n\
+             [link]\ndelay = \"100 us\"\n{}",
+            abr(allocator, &others.concat()).replace("[vc]", &format!("{interval}[vc]"))
+        );
+        let result = run(&text);
+        for flow in ["1", "2"] {
+            let found = rate(&result, flow, 0.1) / OC3;
+            assert!(
+                (found / share - 1.0).abs() < 0.01,
+                "{allocator}, {flow}: {found}, not {share} of the link"
+            );
+        }
+    }
+}
+
 #[test]
 fn tcp_over_abr_queues_at_the_source() {
     let text = format!(
