@@ -5,7 +5,7 @@
 
 use celltrain_engine::{Time, stream::StreamId, visit::Process};
 
-use crate::{flight::Streams, network::Node, partition::Processes, parts};
+use crate::{flight::Streams, node::Node, partition::Processes, parts};
 
 /// What a cell or a packet costs, in cell-hops.
 #[derive(Debug)]

@@ -4,7 +4,6 @@
 //! output stream of a port that has still to be sent is in the port's buffer, and any other is on the link. Watching changes nothing:
 //! a watched run has the fingerprint of [`Experiment::run`], however often it is stopped. A run that nobody watches keeps no logs.
 
-mod discards;
 mod passages;
 mod rows;
 mod state;
@@ -16,16 +15,14 @@ use celltrain_atm::cell::Kind;
 use celltrain_engine::{Time, stream::StreamId};
 use celltrain_tcp::EventKind;
 
-pub(crate) use self::discards::DiscardLog;
 pub use self::passages::Passage;
 pub use self::state::{Completion, Discard, FlowState, PortState, Reaction, Row, Vc, Whereabouts};
-use self::{
-    discards::Noted,
-    vcs::{Carried, trace},
-};
+use self::vcs::{Carried, trace};
 use crate::{
     Experiment, Options, RunResult,
-    network::{FlowEnds, Network, Node},
+    discards::Noted,
+    network::{FlowEnds, Network},
+    node::Node,
     port::{Location, Port},
     run::Snapshot,
     scenario::{Flow, Graph, Link, Scenario, ScenarioError},

@@ -4,10 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use celltrain_engine::stream::StreamId;
 
-use crate::{
-    network::{Network, Node},
-    switch::SharedMemorySwitch,
-};
+use crate::{network::Network, node::Node, switch::SharedMemorySwitch};
 
 impl Network {
     /// The links whose ports will never transmit again: each waits for the end of a pause, and the switch that has paused it holds more of

@@ -17,7 +17,7 @@ use celltrain_engine::{
 
 use crate::{
     flight::{InFlight, Packet, PayloadQueue, SentTimes, Streams},
-    network::Node,
+    node::Node,
     partition::{Edge, Processes},
 };
 

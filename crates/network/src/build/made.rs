@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{network::Node, port::Port};
+use crate::{node::Node, port::Port};
 
 /// Processes, and where each place of the network is among them. A place is a host, a port or a channel.
 #[derive(Debug)]

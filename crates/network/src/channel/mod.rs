@@ -32,8 +32,8 @@ pub(crate) use self::{
 };
 use crate::{
     capture::CellTap,
+    discards::DiscardLog,
     flight::{Packet, Streams},
-    live::DiscardLog,
 };
 
 /// Where the cells of a VC go on to: one of the channel's outputs, and the VCI there.

@@ -7,7 +7,8 @@ use celltrain_engine::{stream::StreamId, visit::Process};
 use super::Vc;
 use crate::{
     host::AbrEnd,
-    network::{Carrier, FlowEnds, Network, Node},
+    network::{Carrier, FlowEnds, Network},
+    node::Node,
 };
 
 /// The VC back of a flow, by its number among the outgoing ones of the receiving host.

@@ -4,7 +4,7 @@ use celltrain_atm::{Cell, policing::Policer};
 use celltrain_engine::{Fingerprint, Instant, Time, merge::Merge, stream::Train};
 
 use super::{PortStats, VcEntry, service::Service};
-use crate::{flight::Streams, live::DiscardLog, rate_control::RateControl};
+use crate::{discards::DiscardLog, flight::Streams, rate_control::RateControl};
 
 /// All of a port but the policy that it asks.
 #[derive(Debug)]

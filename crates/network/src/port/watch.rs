@@ -4,7 +4,7 @@ use celltrain_atm::{Cell, buffer::BufferPolicy, with_policy};
 use celltrain_engine::{Time, stream::StreamId};
 
 use super::{AnyCore, Port, with_core};
-use crate::live::DiscardLog;
+use crate::discards::DiscardLog;
 
 impl Port {
     /// Keeps a log of discards from now on.

@@ -15,7 +15,8 @@ use super::{
 };
 use crate::{
     division::{CONTENTS, Costs, Division, OF_CELLS, OF_PACKETS},
-    network::{Network, Node},
+    network::Network,
+    node::Node,
     partition::{Edge, Processes},
     scenario::Framing,
 };

@@ -7,13 +7,13 @@ use celltrain_engine::Time;
 #[derive(Debug, Default)]
 pub(crate) struct DiscardLog(Vec<Noted>);
 
-/// A [`super::Discard`] under the VCI that the process knows the VC by.
+/// A [`crate::live::Discard`] under the VCI that the process knows the VC by.
 #[derive(Debug)]
-pub(super) struct Noted {
-    pub(super) at: Time,
-    pub(super) cell: Cell,
-    pub(super) count: u32,
-    pub(super) reason: &'static str,
+pub(crate) struct Noted {
+    pub(crate) at: Time,
+    pub(crate) cell: Cell,
+    pub(crate) count: u32,
+    pub(crate) reason: &'static str,
 }
 
 /// How many entries are searched for the frame that a discarded cell belongs to: those of VCs that take turns.
@@ -35,7 +35,7 @@ impl DiscardLog {
     }
 
     /// Hands over what was noted since the last call.
-    pub(super) fn take(&mut self) -> Vec<Noted> {
+    pub(crate) fn take(&mut self) -> Vec<Noted> {
         std::mem::take(&mut self.0)
     }
 }
