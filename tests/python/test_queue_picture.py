@@ -221,6 +221,8 @@ def test_what_a_folder_does_not_hold_is_a_sentence(cli: Cli, tmp_path: Path) -> 
         "sweep", out, "--trade-off", "--measure", "goodput"
     )
     assert "--policies lists nothing" in said("queue", LOST_CELL, "--policies", ",")
+    # Not the bottleneck, which is shown where no port is named.
+    assert "unknown port '': known: " in said("queue", LOST_CELL, "--port", "")
     assert "which is not a folder: make it first" in said("queue", out, "--out", tmp_path / "no" / "x.png")
     (tmp_path / "folder.png").mkdir()
     assert "folder.png is a folder" in said("queue", out, "--out", tmp_path / "folder.png")

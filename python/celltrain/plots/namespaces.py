@@ -175,7 +175,7 @@ class SweepPlots:
 
         shown = measures(self._sweep)
         others = (one for one in registry.measures() if one.over == "run" and one.name in self._sweep.units)
-        (chosen,) = _chosen([*shown, *others], [measure] if measure else [shown[0].name])
+        (chosen,) = _chosen([*shown, *others], [shown[0].name if measure is None else measure])
         view = View.of(self._sweep)
         return (heat_map if view.has_many_lines else lines)(self._sweep, chosen, view)
 

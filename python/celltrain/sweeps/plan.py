@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from pathlib import Path
 from typing import Any
 
-from celltrain import _core
+from celltrain import _core, arguments
 from celltrain.embedded import parsed, without_sweep
 from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import MAX_RUNS, Task, replicate
@@ -245,7 +244,7 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
         InputError: the file cannot be read or is not a valid plan; the message names file and key.
         ScenarioError: its scenario is not valid.
     """
-    place = Path(path)
+    place = arguments.path("path", path)
     try:
         text = read_text(place)
         content = parsed(text)
