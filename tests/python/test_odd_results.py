@@ -18,13 +18,17 @@ import pytest
 import celltrain as ct
 from celltrain import advice, registry, suite
 from celltrain.bounds import reach
+from celltrain.cli.compare import _values
+from celltrain.comparison import vary
 from celltrain.errors import InputError
 from celltrain.experiment import PANICS
 from celltrain.plots.points import PointPanel, PointSeries, points
 from celltrain.plots.style import write
 from celltrain.plots.sweep import heat_map
 from celltrain.report import comparison_report, parts, reproduction_report, run_report, sweep
+from celltrain.report.comparison import _options
 from celltrain.report.suite import suite_report
+from celltrain.scenario import toml_value
 from celltrain.statistics import Estimate, estimate
 from celltrain.suite_file import load_suite
 from celltrain.sweeps.view import View
@@ -238,6 +242,27 @@ def test_the_command_of_a_report_runs_the_same_variants(
         assert "--policies" not in page
     else:
         assert shown_command(page) == f"celltrain compare SCENARIO {options} --seed 7 --replications 1"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["5", 5],
+        ["true", True],
+        ["1979-05-27", "5 # not five"],
+        ["", " begins with a space"],
+        ["a, b", "c"],
+        ["[1", "2]"],
+        ['say "this"', "back\\slash"],
+        ["100 cells", "50 %"],
+    ],
+)
+def test_options_that_vary_text_do_not_read_as_something_else(values: list[object]) -> None:
+    variants = {str(place): {"key": toml_value(one)} for place, one in enumerate(values)}
+    (option, setting) = _options(variants, [])
+    assert option == "--vary"
+    assert _values(setting.removeprefix("key=")) == values
+    assert len(vary({"key": values})) == len(values), "they have different names"
 
 
 @pytest.mark.parametrize(
