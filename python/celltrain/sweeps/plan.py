@@ -314,12 +314,22 @@ def make_plan(
         if keys.count(key) > 1:
             raise InputError(f"{key}: varied by the grid and by the zip")
     _expect("name", name, str, "text")
+    if name is not None and not (name.strip() and name.isprintable()):
+        raise InputError(f"name: expected a name that can be seen on one line, not {name!r}")
     _expect("trace", trace, bool, "true or false")
     for what, number in (("replications", replications), ("seed", seed)):
         _expect(what, number, int, "a whole number")
     tasks = replicate(scenario, replications, seed)  # checks both
     plan_until = None if until is None else _until(until, len(tasks))
-    return Plan(name or scenario.name, scenario, tuple(axes), tasks[0].seed, len(tasks), plan_until, trace)
+    return Plan(
+        scenario.name if name is None else name,
+        scenario,
+        tuple(axes),
+        tasks[0].seed,
+        len(tasks),
+        plan_until,
+        trace,
+    )
 
 
 def _until(given: object, replications: int) -> Until:

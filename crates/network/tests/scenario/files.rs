@@ -366,6 +366,10 @@ fn errors_say_line_key_and_what_was_expected() {
         ("[port]\nfrom = \"switch1\"", "9: port: expected an array, found a table"),
         ("[link\nrate = \"1 Mbit/s\"", "9: unclosed table, expected `]`"),
         ("[topology]\nsources = 3", "9: duplicate key \"topology\""),
+        (
+            "[cells]\nseed = 18446744073709551615",
+            "10: expected a whole number from -9223372036854775808 to 9223372036854775807, found 18446744073709551615",
+        ),
     ] {
         let found = error(&format!("{MINIMAL}{added}\n"), &[]);
         let expected = format!("test.toml:{expected}");
@@ -374,11 +378,15 @@ fn errors_say_line_key_and_what_was_expected() {
 }
 
 #[test]
-fn nodes_have_names_that_can_be_seen() {
+fn scenarios_and_nodes_have_names_that_can_be_seen() {
     for (name, expected) in [
         ("", "expected a name, found an empty one"),
         ("a\\tb", "expected a name on one line, without tabs, found \"a\\tb\""),
     ] {
+        let text = format!(
+            "schema = 1\nname = \"{name}\"\nduration = \"1 s\"\n[topology]\nkind = \"n-source\"\nsources = 1\n"
+        );
+        assert_eq!(error(&text, &[]), format!("test.toml:2: name: {expected}"));
         let nodes = format!(
             "[topology]\nkind = \"graph\"\nlink = []\n[[topology.node]]\nkind = \"host\"\nname = \"{name}\""
         );

@@ -1,4 +1,4 @@
-//! Names of nodes, groups and flows. Results, pictures and messages put them on one line.
+//! Names of scenarios, nodes, groups and flows. Results, pictures and messages put them on one line.
 
 use super::{
     super::spec::{Spec, Topology},
@@ -7,6 +7,7 @@ use super::{
 
 /// Checks that each name can be seen, and stands on one line.
 pub(super) fn check(spec: &Spec) -> Checked {
+    name(&spec.name, || "name".to_owned())?;
     if let Topology::Graph(graph) = &spec.topology {
         for (index, node) in graph.node.iter().enumerate() {
             name(&node.name, || format!("topology.node.{index}.name"))?;
