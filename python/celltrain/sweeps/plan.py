@@ -314,8 +314,8 @@ def make_plan(
         if keys.count(key) > 1:
             raise InputError(f"{key}: varied by the grid and by the zip")
     _expect("name", name, str, "text")
-    if name is not None and not (name.strip() and name.isprintable()):
-        raise InputError(f"name: expected a name that can be seen on one line, not {name!r}")
+    if name is not None and not name.strip():
+        raise InputError("name: expected a name, found an empty one")
     _expect("trace", trace, bool, "true or false")
     for what, number in (("replications", replications), ("seed", seed)):
         _expect(what, number, int, "a whole number")

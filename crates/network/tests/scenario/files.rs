@@ -378,15 +378,19 @@ fn errors_say_line_key_and_what_was_expected() {
 }
 
 #[test]
-fn scenarios_and_nodes_have_names_that_can_be_seen() {
+fn scenarios_have_names_that_can_be_seen() {
+    for name in ["", " "] {
+        let text = MINIMAL.replace("\"minimal\"", &format!("\"{name}\""));
+        assert_eq!(error(&text, &[]), "test.toml:3: name: expected a name, found an empty one");
+    }
+}
+
+#[test]
+fn nodes_have_names_that_can_be_seen() {
     for (name, expected) in [
         ("", "expected a name, found an empty one"),
         ("a\\tb", "expected a name on one line, without tabs, found \"a\\tb\""),
     ] {
-        let text = format!(
-            "schema = 1\nname = \"{name}\"\nduration = \"1 s\"\n[topology]\nkind = \"n-source\"\nsources = 1\n"
-        );
-        assert_eq!(error(&text, &[]), format!("test.toml:2: name: {expected}"));
         let nodes = format!(
             "[topology]\nkind = \"graph\"\nlink = []\n[[topology.node]]\nkind = \"host\"\nname = \"{name}\""
         );
