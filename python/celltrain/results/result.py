@@ -140,15 +140,17 @@ class Result(Frames):
             InputError: there is no such flow.
         """
         arguments.part("confidence", confidence)
-        known = self.flows["flow"].unique(maintain_order=True).to_list()
+        goodput: dict[str, list[float]] = {}
+        for flow, value in self.rows("flows", "flow", "goodput"):
+            goodput.setdefault(flow, []).append(value)
         for name in arguments.mapping("reference", reference, '{"1": 10e6}'):
-            if name not in known:
-                raise unknown("flow", name, known)
+            if name not in goodput:
+                raise unknown("flow", name, goodput)
         parts = [arguments.positive(f"reference[{name!r}]", part) for name, part in reference.items()]
         if not parts:
             raise InputError("reference: the dictionary names no flow")
-        shares = {name: self.flows.filter(flow=name)["goodput"].to_list() for name in reference}
-        indices = [statistics.jain(got, parts) for got in zip(*shares.values(), strict=True)]
+        shares = zip(*(goodput[name] for name in reference), strict=True)
+        indices = [statistics.jain(got, parts) for got in shares]
         return statistics.estimate(indices, confidence)
 
     def by_flow(self, most: int = 60, only: Sequence[str] | None = None) -> "list[pl.DataFrame]":
