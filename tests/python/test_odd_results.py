@@ -143,6 +143,25 @@ def test_a_measure_that_runs_lack_is_none_of_a_misspelt_name(scenario: ct.Scenar
         found.plot.compare(["synchronisation_index"])
 
 
+def test_one_sample_is_nothing_over_time(scenario: ct.Scenario) -> None:
+    """A chart over no time had no place for its sample, and an error where one pointed at it."""
+    found = ct.run(scenario.with_(sample=f"{scenario.duration:g} s"), replications=1, trace=True)
+    (one, *_) = found.traces("occupancy")
+    assert len(one.t) == 1
+    assert '"kind": "strips"' not in run_report(found)
+    with pytest.raises(InputError, match="only where they last two sample periods or more"):
+        found.plot.windows()
+
+
+def test_an_occupancy_without_samples_is_no_empty_queue(
+    scenario: ct.Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = ct.run(scenario.with_(sample=f"{scenario.duration:g} s"), replications=1, trace=True)
+    monkeypatch.setattr("celltrain.plots.queue.MOST_CELLS", 10)
+    with pytest.raises(InputError, match=r"fewer than 2 samples of .* in this time: show a shorter one"):
+        found.plot.queue()
+
+
 def test_names_with_control_characters_are_spelled_out_in_pictures(
     scenario: ct.Scenario, tmp_path: Path
 ) -> None:

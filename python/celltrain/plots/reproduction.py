@@ -17,7 +17,7 @@ from celltrain.papers.description import OverTime
 from celltrain.plots.points import PointPanel, PointSeries, points
 from celltrain.plots.series import SeriesPanel, WindowPanel, over_time, windows
 from celltrain.plots.style import keeps_pictures, save_as
-from celltrain.traces import Windows, flow_groups
+from celltrain.traces import Windows, flow_groups, lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -139,7 +139,7 @@ def window_panel(figure: "CellRun") -> WindowPanel | None:
     from celltrain.papers.reproduction import synchronisation
 
     record = figure.record
-    every = record.traces("cwnd")
+    every = lines(record.traces("cwnd"))
     if not every:
         return None
     title = f"{figure.column.name}, {figure.stack}: synchronisation index {synchronisation(record, 2)}"

@@ -23,7 +23,7 @@ from celltrain.papers.reproduction import (
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
 from celltrain.statistics import Estimate
-from celltrain.traces import Windows, flow_groups
+from celltrain.traces import Windows, flow_groups, lines
 from celltrain.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ def _figure(page: Page, figure: "CellRun", label: str) -> None:
         every = view.traces(record)
         page.chart(parts.series_chart(every, label), parts.series_caption(every, view.title))
         return
-    traces = record.traces("cwnd")
+    traces = lines(record.traces("cwnd"))
     if not traces:
         page.text(f"{label}: no TCP connection has a window there.")
         return
