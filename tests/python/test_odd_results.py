@@ -143,6 +143,11 @@ def test_a_measure_that_runs_lack_is_none_of_a_misspelt_name(scenario: ct.Scenar
         found.plot.compare(["synchronisation_index"])
 
 
+def test_bars_of_nothing_begin_at_zero(scenario: ct.Scenario) -> None:
+    (axis,) = ct.run(scenario.with_(NOTHING), replications=1).plot.flows().axes
+    assert axis.get_ylim()[0] == 0
+
+
 def test_one_sample_is_nothing_over_time(scenario: ct.Scenario) -> None:
     """A chart over no time had no place for its sample, and an error where one pointed at it."""
     found = ct.run(scenario.with_(sample=f"{scenario.duration:g} s"), replications=1, trace=True)
