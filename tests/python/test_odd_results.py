@@ -143,6 +143,13 @@ def test_a_measure_that_runs_lack_is_none_of_a_misspelt_name(scenario: ct.Scenar
         found.plot.compare(["synchronisation_index"])
 
 
+def test_ticks_between_whole_numbers_are_left_out(scenario: ct.Scenario) -> None:
+    """A sweep over numbers of sources had ticks at 1.25 sources."""
+    found = ct.sweep(scenario, grid={"topology.sources": [1, 2, 3]}, replications=1)
+    (axis,) = found.plot.sweep().axes
+    assert all(tick == round(tick) for tick in axis.get_xticks())
+
+
 def test_bars_of_nothing_begin_at_zero(scenario: ct.Scenario) -> None:
     (axis,) = ct.run(scenario.with_(NOTHING), replications=1).plot.flows().axes
     assert axis.get_ylim()[0] == 0
