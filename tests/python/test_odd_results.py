@@ -402,6 +402,19 @@ def test_a_point_whose_runs_are_missing_is_a_gap(
     assert np.isnan(shown).tolist() == [[True] * 3, [False] * 3]
 
 
+def test_differences_are_from_the_first_value_of_the_plan(
+    scenario: ct.Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where runs of the first point are missing, the first point that is there has another value."""
+    monkeypatch.setenv(PANICS, 'stack = "tahoe"')
+    monkeypatch.delenv("RUST_BACKTRACE", raising=False)
+    grid = {"switch.buffer": ["100 cells", "200 cells"], "tcp.stack": ["tahoe", "reno"]}
+    found = ct.sweep(scenario, grid=grid, replications=1)
+    assert found.difference("goodput", "switch.buffer").rows()[0][:2] == ("200 cells", "reno")
+    with pytest.raises(InputError, match="runs of all points with its first value are missing"):
+        found.difference("goodput", "tcp.stack")
+
+
 def test_a_switch_of_a_scenario_is_written_as_in_its_file(scenario: ct.Scenario) -> None:
     """As the terminal writes it: `tcp.timestamps = true`, and not as Python does."""
     found = ct.sweep(scenario, grid={"tcp.timestamps": [True, False]}, replications=1)

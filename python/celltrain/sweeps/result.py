@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from math import prod
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -248,7 +249,7 @@ class Sweep:
             raise InputError(f"{metric} is in {text.either(units)}: there are no differences of these")
         samples = self.samples(metric)
         rows = self.points.select(self.parameters).rows(named=True)
-        first = rows[0][parameter]
+        first = self._first(parameter)
         baseline = {
             _others(row, parameter): sample
             for row, sample in zip(rows, samples, strict=True)
@@ -262,6 +263,20 @@ class Sweep:
         columns = _columns([found for _, found in chosen])
         schema = self.points.select(self.parameters).schema
         return pl.DataFrame([row for row, _ in chosen], schema=schema).hstack(columns)
+
+    def _first(self, parameter: str) -> Any:
+        """The first value of a parameter in the plan; the runs of the first points may be missing.
+
+        Raises:
+            InputError: no point with that value has runs.
+        """
+        axes = self.manifest["axes"]
+        place = next(place for place, axis in enumerate(axes) if parameter in axis["keys"])
+        steps, behind = len(axes[place]["steps"]), prod(len(axis["steps"]) for axis in axes[place + 1 :])
+        for point, value in self.points.select("point", parameter).iter_rows():
+            if point // behind % steps == 0:  # the last axis varies fastest
+                return value
+        raise InputError(f"{parameter}: the runs of all points with its first value are missing")
 
     def to_json(self) -> dict[str, Any]:
         """The object that `celltrain sweep --json` prints."""
