@@ -221,6 +221,16 @@ def test_more_curves_than_colours_are_told_apart(tmp_path: Path) -> None:
     assert (len(set(curves)), len(set(samples))) == (9, 9)
 
 
+@pytest.mark.parametrize(("groups", "entries"), [(7, 7), (8, 0)])
+def test_colours_of_strips_have_a_legend_where_they_differ(tmp_path: Path, groups: int, entries: int) -> None:
+    """The eighth of eight groups had the colour of the first one in the legend."""
+    times = np.arange(3.0)
+    page = Page("strips", "of groups")
+    every = [Trace(f"flow {n}", "B", times, times, group=f"group {n}") for n in range(groups)]
+    page.chart(series_chart(every, "series"), "Series.")
+    assert opened(page.html(), tmp_path).count('class="swatch"') == entries
+
+
 def test_ticks_of_very_small_values_are_told_apart(tmp_path: Path) -> None:
     page = Page("ratios", "of rare losses")
     some = [Estimate(mean, None, None, 1) for mean in (1e-11, 2e-11, 5e-11)]
