@@ -105,7 +105,7 @@ def test_a_folder_is_all_that_a_paper_takes(folder: Path, cli: Cli) -> None:
 def test_the_command_of_a_report_finds_the_paper(
     folder: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The id of a paper outside the library led nowhere, or to a paper of the library that is called alike."""
+    """The id of a paper outside the library led nowhere, or to one of the library that is called alike."""
     assert cli("reproduce", folder, "--replications", "1", "--out", tmp_path / "out").code == 0
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert f"celltrain reproduce {folder} --seed" in page
