@@ -443,6 +443,12 @@ def test_bad_policies_of_compare(
     said_once(cli("compare", scenario_file, "--policies", policies), *words)
 
 
+@pytest.mark.parametrize("varied", ["tcp.stack=\udcff,reno", "\udcff=1,2"])
+def test_values_that_are_no_unicode_are_refused(cli: Cli, scenario_file: Path, varied: str) -> None:
+    """So Python gives bytes of the command line that are no UTF-8."""
+    said_once(cli("compare", scenario_file, "--vary", varied), "expected text of characters that Unicode has")
+
+
 @pytest.mark.parametrize(
     ("given", "set_", "words"),
     [
