@@ -402,6 +402,19 @@ def test_a_point_whose_runs_are_missing_is_a_gap(
     assert np.isnan(shown).tolist() == [[True] * 3, [False] * 3]
 
 
+def test_parameters_that_vary_together_differ_together(scenario: ct.Scenario) -> None:
+    """No point has the first value of one of them and another value of the other: there was no difference."""
+    together = {"switch.buffer": ["100 cells", "200 cells"], "link.delay": ["1 ms", "2 ms"]}
+    found = ct.sweep(scenario, grid={"tcp.stack": ["reno", "sack"]}, zip=together, replications=2)
+    rows = found.difference("goodput", "link.delay").rows(named=True)
+    assert [(row["tcp.stack"], row["switch.buffer"], row["link.delay"]) for row in rows] == [
+        ("reno", "200 cells", "2 ms"),
+        ("sack", "200 cells", "2 ms"),
+    ]
+    means = [one.mean for one in found.estimates("goodput")]
+    assert [row["mean"] for row in rows] == pytest.approx([means[1] - means[0], means[3] - means[2]])
+
+
 def test_differences_are_from_the_first_value_of_the_plan(
     scenario: ct.Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
