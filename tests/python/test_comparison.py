@@ -150,7 +150,7 @@ def test_the_gain_of_two_differences_is_their_median() -> None:
     """It was the larger one."""
     samples = experiments(3, 10)[0]
     found = comparison(samples)
-    gains = [verdicts.gain_of_pairing(samples[0, place], samples[0, 0]) for place in (1, 2)]
+    gains = [verdicts.gain_of_pairing(samples[0, place], samples[0, 0]) or 0.0 for place in (1, 2)]
     assert found.gain_of_pairing(found.measures[0]) == pytest.approx(np.median(gains))
 
 
