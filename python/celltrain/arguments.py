@@ -77,8 +77,8 @@ def several(name: str, value: object, what: str) -> Iterable[Any]:
 
 
 def path(name: str, value: object) -> Path:
-    """The path of a file or folder."""
-    if not isinstance(value, str | os.PathLike):
+    """The path of a file or folder; an empty one would be that of the current folder."""
+    if not isinstance(value, str | os.PathLike) or value == "":
         raise expected(name, "a path", value)
     return Path(value)
 

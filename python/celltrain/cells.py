@@ -110,7 +110,7 @@ def port_facts(scenario: Scenario, name: str | None = None) -> PortFacts:
     every = [PortFacts(**{**one, "levels": tuple(map(tuple, one["levels"]))}) for one in _ports(scenario)]
     if not every:
         raise InputError(f"the scenario '{scenario.name}' has no switch, so no queue to draw")
-    wanted = name or scenario.bottleneck or every[0].name
+    wanted = (scenario.bottleneck or every[0].name) if name is None else name
     for one in every:
         if one.name == wanted:
             return one

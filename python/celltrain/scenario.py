@@ -263,7 +263,7 @@ def _toml_value(value: object, place: str) -> str:
     if isinstance(value, int | float):
         return repr(value)
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        return json.dumps(arguments.text(place, value), ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):
         pairs = (
             f"{_toml_value(str(key), place)} = {_toml_value(item, f'{place}.{key}')}"

@@ -43,7 +43,7 @@ def number(value: float | None, digits: int = 4) -> str:
         return "undefined"
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
-    return _fixed(value, digits - 1 - math.floor(math.log10(abs(value))))
+    return _fixed(value, digits - 1 - _exponent(value, digits))
 
 
 def printed(value: float | None) -> str:
@@ -55,7 +55,7 @@ def quantity(value: float | None, unit: str, digits: int = 4) -> str:
     """A number with its unit, scaled where the unit takes prefixes: "149.8 Mbit/s", "2.060 ms"."""
     if value is None or math.isnan(value):
         return number(value)
-    factor, scaled = scale(value, unit)
+    factor, scaled = scale(float(f"{value:.{digits - 1}e}"), unit)
     return _with_unit(_maybe_whole(value / factor, unit, digits), scaled)
 
 
@@ -80,7 +80,7 @@ def interval(found: Estimate, unit: str, like: float | None = None, *, is_count:
         return _with_unit(_maybe_whole(mean, unit, is_count=is_count), scaled)
     if spread <= ROUNDING * abs(found.mean):
         return _with_unit(f"{_maybe_whole(mean, unit, is_count=is_count)} ± 0", scaled)
-    places = 1 - math.floor(math.log10(spread / factor))
+    places = 1 - _exponent(spread / factor, 2)
     shown = number(mean) if places > MAX_PLACES else _fixed(mean, places)
     return _with_unit(f"{shown} ± {_fixed(spread / factor, places)}", scaled)
 
@@ -194,6 +194,11 @@ def _maybe_whole(value: float, unit: str, digits: int = 4, *, is_count: bool = F
     """A number; one of whole things without decimals, unless it is a mean between two whole numbers."""
     whole = (is_count or unit in _WHOLE) and value.is_integer()
     return f"{value:z,.0f}" if whole else number(value, digits)
+
+
+def _exponent(value: float, digits: int) -> int:
+    """The power of ten of the first of so many digits: 0 for 0.99996 with four, which is written 1.000."""
+    return int(f"{value:.{digits - 1}e}".partition("e")[2])
 
 
 def _fixed(value: float, places: int) -> str:

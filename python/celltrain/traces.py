@@ -27,6 +27,7 @@ __all__ = [
     "decimate",
     "delivered_of",
     "flow_groups",
+    "lines",
     "total",
     "traces",
     "windows_of",
@@ -94,9 +95,14 @@ def traces(series: "pl.DataFrame", metric: str, replication: int = 0) -> list[Tr
     ]
 
 
+def lines(every: Sequence[Trace]) -> list[Trace]:
+    """The traces that make a line, of two samples or more: a single one shows nothing over time."""
+    return [trace for trace in every if len(trace.t) > 1]
+
+
 def windows_of(result: "Result", replication: int = 0) -> Windows | None:
-    """The congestion windows of a replication; None where nothing traced a TCP connection."""
-    every = result.traces("cwnd", replication=replication)
+    """The congestion windows of a replication; None where nothing traced a TCP connection over time."""
+    every = lines(result.traces("cwnd", replication=replication))
     return Windows.of(every) if every else None
 
 
@@ -106,7 +112,7 @@ def delivered_of(result: "Result") -> tuple[list[Trace], str]:
     They are "every connection" or "the first 40 of 100 connections".
     """
     groups = flow_groups(result.flows)
-    every = result.traces("delivered")
+    every = lines(result.traces("delivered"))
     shown = every[:MOST_WINDOWS]
     factor, unit = scale(max((float(trace.value.max(initial=0)) for trace in shown), default=0.0), "B")
     shown = [

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -88,8 +89,14 @@ class _Unsettled:
         return (
             f"{self.series} settles after {'up to ' if several else ''}{text.quantity(self.after, 's', 2)} "
             f"(MSER-5, median of {text.counted(self.replications, 'replication')}), and the "
-            f'warm-up is {self.warm_up:g} s: write warm-up = "{self.after:.3g} s" or more'
+            f'warm-up is {self.warm_up:g} s: write warm-up = "{_rounded_up(self.after)} s" or more'
         )
+
+
+def _rounded_up(seconds: float) -> str:
+    """A time with three digits that is not below it: whoever writes it is not told the same again."""
+    found = Context(prec=3, rounding=ROUND_CEILING).create_decimal(repr(seconds))
+    return f"{found.normalize():f}"
 
 
 def _unsettled(result: "Result", scenario: Scenario) -> Iterator[_Unsettled]:

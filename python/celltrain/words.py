@@ -75,7 +75,7 @@ WORDS = (
     Word(
         "deviation",
         "(measured - published) / published; a mean deviation is without signs, over the values that the "
-        "paper prints",
+        "paper prints and that are defined here",
         "reproduce",
     ),
     Word(

@@ -152,6 +152,7 @@ def test_methods_of_results_name_what_is_wrong(scenario: ct.Scenario, tmp_path: 
         (lambda: result.by_flow("x"), "most: expected a whole number"),
         (lambda: result.to_pandas(3), "frame: expected a name, not 3"),
         (lambda: result.write(3), "path: expected a path, not 3"),
+        (lambda: result.write(""), "path: expected a path, not ''"),  # not the current folder
         (lambda: result.write(tmp_path / "a", formats="csv"), "formats: expected a list of names"),
         (lambda: result.write(tmp_path / "a", overwrite="no"), "overwrite: expected True or False"),
         (lambda: compared.estimate("epd", 3), "measure: expected text, not 3"),

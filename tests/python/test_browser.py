@@ -210,6 +210,27 @@ def test_a_distribution_is_drawn_whatever_its_values(
     assert chart["end"].endswith(": a 100 %")
 
 
+def test_more_curves_than_colours_are_told_apart(tmp_path: Path) -> None:
+    """There are seven colours: the eighth curve looked like the first, in the chart and in its legend."""
+    frame = pl.DataFrame({"unit": "cells", "high": [1, 2], "share_above": [0.5, 0.0]})
+    page = Page("distribution", "of many variants")
+    page.chart(distribution_chart("occupancy", {str(n): frame for n in range(9)}), "Curves.")
+    dom = opened(page.html(), tmp_path)
+    curves = re.findall(r'<path[^>]*stroke="([^"]*)"[^>]*stroke-dasharray="([^"]*)"', dom)
+    samples = re.findall(r'<span class="sample" style="([^"]*)"', dom)
+    assert (len(set(curves)), len(set(samples))) == (9, 9)
+
+
+@pytest.mark.parametrize(("groups", "entries"), [(7, 7), (8, 0)])
+def test_colours_of_strips_have_a_legend_where_they_differ(tmp_path: Path, groups: int, entries: int) -> None:
+    """The eighth of eight groups had the colour of the first one in the legend."""
+    times = np.arange(3.0)
+    page = Page("strips", "of groups")
+    every = [Trace(f"flow {n}", "B", times, times, group=f"group {n}") for n in range(groups)]
+    page.chart(series_chart(every, "series"), "Series.")
+    assert opened(page.html(), tmp_path).count('class="swatch"') == entries
+
+
 def test_ticks_of_very_small_values_are_told_apart(tmp_path: Path) -> None:
     page = Page("ratios", "of rare losses")
     some = [Estimate(mean, None, None, 1) for mean in (1e-11, 2e-11, 5e-11)]

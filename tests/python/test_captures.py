@@ -246,3 +246,20 @@ def test_what_cannot_be_captured_is_said(cli: Cli, scenario_file: Path, tmp_path
     answer = cli("run", scenario_file, "--pcap", "all")
     assert answer.code == 2
     assert "--out" in answer.err
+
+
+def test_captures_are_read_with_their_results(tmp_path: Path) -> None:
+    """They were lost where results that had been read were written again, to the same folder too."""
+    first = ct.run(ct.load(FALL_FLOYD).with_(duration="1 s"), pcap=["all"])
+    first.write(tmp_path / "first")
+    read = ct.Result.read(tmp_path / "first")
+    assert dict(read.captures) == dict(first.captures)
+    read.write(tmp_path / "second")
+    read.write(tmp_path / "first")
+    for place in ("first", "second"):
+        assert dict(ct.Result.read(tmp_path / place).captures) == dict(first.captures)
+    with pytest.raises(KeyError):
+        read.captures["nobody.pcap"]
+    (tmp_path / "second" / "captures" / "sender.pcap").write_bytes(b"cut")
+    with pytest.raises(ct.InputError, match=r"captures/sender.pcap is not as it was written"):
+        ct.Result.read(tmp_path / "second").captures["sender.pcap"]

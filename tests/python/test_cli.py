@@ -443,6 +443,12 @@ def test_bad_policies_of_compare(
     said_once(cli("compare", scenario_file, "--policies", policies), *words)
 
 
+@pytest.mark.parametrize("varied", ["tcp.stack=\udcff,reno", "\udcff=1,2"])
+def test_values_that_are_no_unicode_are_refused(cli: Cli, scenario_file: Path, varied: str) -> None:
+    """So Python gives bytes of the command line that are no UTF-8."""
+    said_once(cli("compare", scenario_file, "--vary", varied), "expected text of characters that Unicode has")
+
+
 @pytest.mark.parametrize(
     ("given", "set_", "words"),
     [
@@ -781,3 +787,19 @@ def test_a_warning_is_noted_once(capsys: pytest.CaptureFixture[str]) -> None:
     for place in (application.PACKAGE / "plots" / "style.py",) * 2:
         application._show_warning(UserWarning("a letter is missing"), UserWarning, str(place), 1)
     assert capsys.readouterr().err == "note: a letter is missing\n"
+
+
+def test_a_path_that_is_empty_is_refused(
+    cli: Cli, scenario_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It would stand for the current folder: results were written among other files.
+    (empty := tmp_path / "empty").mkdir()
+    monkeypatch.chdir(empty)
+    said_once(cli("run", scenario_file, "--out", ""), "--out is empty: write a path, or '.' for this folder")
+    said_once(cli("plot", "queue", scenario_file, "--out="), "--out is empty")
+    said_once(cli("plot", "windows", ""), "FOLDER is empty")
+    said_once(cli("store", ""), "FOLDER is empty")
+    said_once(cli("new", ""), "DIR is empty")
+    for words in (("run",), ("plot", "queue"), ("check",), ("sweep",)):
+        said_once(cli(*words, ""), "path: expected a path, not ''")
+    assert not list(empty.iterdir())

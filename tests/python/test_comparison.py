@@ -146,6 +146,14 @@ def test_what_common_random_numbers_gained_is_said() -> None:
     assert found.difference_lines()[-1][0] == "gain of pairing"
 
 
+def test_the_gain_of_two_differences_is_their_median() -> None:
+    """It was the larger one."""
+    samples = experiments(3, 10)[0]
+    found = comparison(samples)
+    gains = [verdicts.gain_of_pairing(samples[0, place], samples[0, 0]) or 0.0 for place in (1, 2)]
+    assert found.gain_of_pairing(found.measures[0]) == pytest.approx(np.median(gains))
+
+
 def test_anything_can_be_varied(scenario: ct.Scenario, tmp_path: Any) -> None:
     variants = vary({"tcp.stack": ["reno", "sack"], "switch.buffer": ["200 cells", "400 cells"]})
     assert list(variants) == ["reno, 200 cells", "reno, 400 cells", "sack, 200 cells", "sack, 400 cells"]

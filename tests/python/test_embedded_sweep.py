@@ -44,6 +44,16 @@ def test_the_sweep_runs_and_its_base_is_the_rest(file: Path, scenario: ct.Scenar
     assert plan.parameters == ["switch.buffer"]
 
 
+def test_a_plan_over_a_file_with_a_sweep_says_that_it_takes_the_base_alone(
+    file: Path, tmp_path: Path
+) -> None:
+    plan = tmp_path / "over.toml"
+    plan.write_text(f'scenario = "{file.name}"\n[sweep.grid]\n"tcp.stack" = ["reno", "sack"]\n')
+    with pytest.warns(UserWarning, match=rf"{file.name} has a \[sweep\] of its own, which is left out"):
+        found = load_plan(plan)
+    assert (found.parameters, found.scenario) == (["tcp.stack"], ct.load(file))
+
+
 @pytest.mark.slow
 def test_the_commands_say_that_they_take_the_base_alone(file: Path, cli: Cli, tmp_path: Path) -> None:
     for words in (("run", file, "--replications", "1"), ("check", file)):

@@ -18,13 +18,17 @@ import pytest
 import celltrain as ct
 from celltrain import advice, registry, suite
 from celltrain.bounds import reach
+from celltrain.cli.compare import _values
+from celltrain.comparison import vary
 from celltrain.errors import InputError
 from celltrain.experiment import PANICS
 from celltrain.plots.points import PointPanel, PointSeries, points
 from celltrain.plots.style import write
 from celltrain.plots.sweep import heat_map
 from celltrain.report import comparison_report, parts, reproduction_report, run_report, sweep
+from celltrain.report.comparison import _options
 from celltrain.report.suite import suite_report
+from celltrain.scenario import toml_value
 from celltrain.statistics import Estimate, estimate
 from celltrain.suite_file import load_suite
 from celltrain.sweeps.view import View
@@ -139,6 +143,37 @@ def test_a_measure_that_runs_lack_is_none_of_a_misspelt_name(scenario: ct.Scenar
         found.plot.compare(["synchronisation_index"])
 
 
+def test_ticks_between_whole_numbers_are_left_out(scenario: ct.Scenario) -> None:
+    """A sweep over numbers of sources had ticks at 1.25 sources."""
+    found = ct.sweep(scenario, grid={"topology.sources": [1, 2, 3]}, replications=1)
+    (axis,) = found.plot.sweep().axes
+    assert all(tick == round(tick) for tick in axis.get_xticks())
+
+
+def test_bars_of_nothing_begin_at_zero(scenario: ct.Scenario) -> None:
+    (axis,) = ct.run(scenario.with_(NOTHING), replications=1).plot.flows().axes
+    assert axis.get_ylim()[0] == 0
+
+
+def test_one_sample_is_nothing_over_time(scenario: ct.Scenario) -> None:
+    """A chart over no time had no place for its sample, and an error where one pointed at it."""
+    found = ct.run(scenario.with_(sample=f"{scenario.duration:g} s"), replications=1, trace=True)
+    (one, *_) = found.traces("occupancy")
+    assert len(one.t) == 1
+    assert '"kind": "strips"' not in run_report(found)
+    with pytest.raises(InputError, match="only where they last two sample periods or more"):
+        found.plot.windows()
+
+
+def test_an_occupancy_without_samples_is_no_empty_queue(
+    scenario: ct.Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = ct.run(scenario.with_(sample=f"{scenario.duration:g} s"), replications=1, trace=True)
+    monkeypatch.setattr("celltrain.plots.queue.MOST_CELLS", 10)
+    with pytest.raises(InputError, match=r"fewer than 2 samples of .* in this time: show a shorter one"):
+        found.plot.queue()
+
+
 def test_names_with_control_characters_are_spelled_out_in_pictures(
     scenario: ct.Scenario, tmp_path: Path
 ) -> None:
@@ -238,6 +273,27 @@ def test_the_command_of_a_report_runs_the_same_variants(
         assert "--policies" not in page
     else:
         assert shown_command(page) == f"celltrain compare SCENARIO {options} --seed 7 --replications 1"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["5", 5],
+        ["true", True],
+        ["1979-05-27", "5 # not five"],
+        ["", " begins with a space"],
+        ["a, b", "c"],
+        ["[1", "2]"],
+        ['say "this"', "back\\slash"],
+        ["100 cells", "50 %"],
+    ],
+)
+def test_options_that_vary_text_do_not_read_as_something_else(values: list[object]) -> None:
+    variants = {str(place): {"key": toml_value(one)} for place, one in enumerate(values)}
+    (option, setting) = _options(variants, [])
+    assert option == "--vary"
+    assert _values(setting.removeprefix("key=")) == values
+    assert len(vary({"key": values})) == len(values), "they have different names"
 
 
 @pytest.mark.parametrize(
@@ -344,6 +400,32 @@ def test_a_point_whose_runs_are_missing_is_a_gap(
     (image,) = heat_map(both, registry.measure("goodput"), View.of(both)).axes[0].get_images()
     shown: Any = np.ma.filled(np.ma.asarray(image.get_array()), math.nan)
     assert np.isnan(shown).tolist() == [[True] * 3, [False] * 3]
+
+
+def test_parameters_that_vary_together_differ_together(scenario: ct.Scenario) -> None:
+    """No point has the first value of one of them and another value of the other: there was no difference."""
+    together = {"switch.buffer": ["100 cells", "200 cells"], "link.delay": ["1 ms", "2 ms"]}
+    found = ct.sweep(scenario, grid={"tcp.stack": ["reno", "sack"]}, zip=together, replications=2)
+    rows = found.difference("goodput", "link.delay").rows(named=True)
+    assert [(row["tcp.stack"], row["switch.buffer"], row["link.delay"]) for row in rows] == [
+        ("reno", "200 cells", "2 ms"),
+        ("sack", "200 cells", "2 ms"),
+    ]
+    means = [one.mean for one in found.estimates("goodput")]
+    assert [row["mean"] for row in rows] == pytest.approx([means[1] - means[0], means[3] - means[2]])
+
+
+def test_differences_are_from_the_first_value_of_the_plan(
+    scenario: ct.Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where runs of the first point are missing, the first point that is there has another value."""
+    monkeypatch.setenv(PANICS, 'stack = "tahoe"')
+    monkeypatch.delenv("RUST_BACKTRACE", raising=False)
+    grid = {"switch.buffer": ["100 cells", "200 cells"], "tcp.stack": ["tahoe", "reno"]}
+    found = ct.sweep(scenario, grid=grid, replications=1)
+    assert found.difference("goodput", "switch.buffer").rows()[0][:2] == ("200 cells", "reno")
+    with pytest.raises(InputError, match="runs of all points with its first value are missing"):
+        found.difference("goodput", "tcp.stack")
 
 
 def test_a_switch_of_a_scenario_is_written_as_in_its_file(scenario: ct.Scenario) -> None:

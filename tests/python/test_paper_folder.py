@@ -13,6 +13,7 @@ import celltrain as ct
 from celltrain.papers import describe
 from celltrain.papers.expression import Expression
 from celltrain.papers.functions import PLAIN
+from celltrain.papers.locate import find, named
 from celltrain.verdicts import Verdict
 from conftest import SMALL
 
@@ -99,6 +100,21 @@ def test_a_folder_is_all_that_a_paper_takes(folder: Path, cli: Cli) -> None:
     assert claim["ci95"] == row["ci95"]
     slow = next(row for row in found["rows"] if row["stack"] == "slow")
     assert slow["published"] == 120, "a candidate is set beside the paper"
+
+
+def test_the_command_of_a_report_finds_the_paper(
+    folder: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The id of a paper outside the library led nowhere, or to one of the library that is called alike."""
+    assert cli("reproduce", folder, "--replications", "1", "--out", tmp_path / "out").code == 0
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert f"celltrain reproduce {folder} --seed" in page
+    assert named(find(str(folder))) == str(folder)
+    assert named(find("espd")) == "espd"
+    alike = folder.rename(folder.with_name("espd"))
+    assert named(find(str(alike))) == str(alike)
+    monkeypatch.setenv("CELLTRAIN_PAPERS", str(folder.parent))
+    assert named(find("espd")) == "espd"
 
 
 def test_a_candidate_leaves_settings_of_columns_out(folder: Path, cli: Cli) -> None:

@@ -15,6 +15,7 @@ from celltrain.bounds import UNBOUNDED, bounds_of_row
 from celltrain.papers import printed, reproduction
 from celltrain.papers.printed import Range
 from celltrain.plots.points import PointPanel, PointSeries, points
+from celltrain.plots.reproduction import Picture, _distinct
 from celltrain.plots.style import COLOURS, HATCHES, MARKERS
 from celltrain.report import reproduction_report
 from celltrain.statistics import Estimate
@@ -172,3 +173,10 @@ def test_an_index_has_one_name_and_its_bounds(name: str) -> None:
     for row in (row for row in every if "index" in row):
         assert row.startswith(("fairness index", "synchronisation index")), row
         assert bounds_of_row(row, every[row]) == ((0, 1) if "fairness" in row else bounds_of_row("", ""))
+
+
+def test_pictures_of_one_name_do_not_replace_each_other() -> None:
+    """A headline row "loss" and a figure "Loss" had one file."""
+    names = ("loss", "Loss", "windows", "loss")
+    found = _distinct(Picture(name, points, []) for name in names)
+    assert [one.name for one in found] == ["loss", "Loss-2", "windows", "loss-3"]

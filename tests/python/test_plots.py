@@ -20,6 +20,7 @@ from celltrain.plots.style import (
     NAME,
     colour_of,
     evenly_wrapped,
+    lay_out,
     logarithmic,
     noted,
     panels,
@@ -114,6 +115,27 @@ def test_windows_of_many_connections_say_which_are_shown_and_sum_over_all() -> N
     assert above.get_title(loc="left") == "EPD: the first 40 of 50 connections"
     assert below.get_ylabel() == "sum of 50 (MB)"
     assert below.dataLim.y1 == pytest.approx(50 * every[0].value.max() / 1e6)
+
+
+@pytest.mark.parametrize("sizes", [(3, 2), (2, 3)])
+def test_windows_of_variants_with_other_connections_are_all_there(sizes: tuple[int, int]) -> None:
+    """Columns shared an axis, which had the height and the names of the last one: windows were cut off."""
+    columns = [
+        plots.WindowPanel(str(size), Windows.of([trace(str(n)) for n in range(size)]), {}) for size in sizes
+    ]
+    figure = plots.windows(columns)
+    lay_out(figure)
+    heights = []
+    for axis, size in zip(figure.axes[:2], sizes, strict=True):
+        names = [label for label in axis.get_yticklabels() if label.get_visible()]
+        assert [label.get_text() for label in names] == [str(n) for n in range(size)]
+        low, high = axis.get_ylim()
+        heights.append(high - low)
+        assert low <= axis.dataLim.y0
+        assert axis.dataLim.y1 <= high
+    assert heights == [3, 3], "strips are equally high"
+    below = figure.axes[2:]
+    assert below[0].get_ylim() == below[1].get_ylim(), "sums have one scale"
 
 
 def test_a_picture_says_how_many_variants_it_leaves_out(scenario: ct.Scenario) -> None:

@@ -16,8 +16,9 @@ from celltrain.cells import port_facts, read_cells
 from celltrain.cli import options, plot
 from celltrain.errors import InputError
 from celltrain.plots.distribution import values_of
-from celltrain.plots.flow import LISTED, _numbers
+from celltrain.plots.flow import LISTED, _numbers, _seconds
 from celltrain.plots.namespaces import queue_of
+from celltrain.plots.queue import BINS, _bin_width
 from celltrain.plots.style import styled, write
 from celltrain.registry import measure
 from celltrain.statistics import Estimate
@@ -221,6 +222,8 @@ def test_what_a_folder_does_not_hold_is_a_sentence(cli: Cli, tmp_path: Path) -> 
         "sweep", out, "--trade-off", "--measure", "goodput"
     )
     assert "--policies lists nothing" in said("queue", LOST_CELL, "--policies", ",")
+    # Not the bottleneck, which is shown where no port is named.
+    assert "unknown port '': known: " in said("queue", LOST_CELL, "--port", "")
     assert "which is not a folder: make it first" in said("queue", out, "--out", tmp_path / "no" / "x.png")
     (tmp_path / "folder.png").mkdir()
     assert "folder.png is a folder" in said("queue", out, "--out", tmp_path / "folder.png")
@@ -415,3 +418,10 @@ def test_a_picture_of_many_panels_has_the_same_bytes_each_time(tmp_path: Path) -
         write(queue_of(every, None, (0.0, 0.5)), tmp_path / f"{number}.svg")
         files.add((tmp_path / f"{number}.svg").read_bytes())
     assert len(files) == 1
+
+
+def test_rounded_times_have_no_exponent() -> None:
+    """999.9 microseconds were "1e+03 µs"."""
+    assert _bin_width((0.0, 999.9e-6 * BINS)) == "1 ms"
+    assert _bin_width((0.0, 83.33e-6 * BINS)) == "83.3 µs"
+    assert (_seconds("1234.5s"), _seconds("0.423760001s"), _seconds("")) == ("1230 s", "0.424 s", "unknown")

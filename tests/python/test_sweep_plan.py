@@ -115,6 +115,7 @@ def test_columns_have_the_kind_of_their_values(scenario: ct.Scenario) -> None:
         ({"zip": {"a": [1, 1], "b": [2, 2]}}, ("a, b: ", "1, 2 appears twice")),
         ({"grid": {"a": [1]}, "zip": {"a": [1]}}, ("a: ", "grid and by the zip")),
         ({"grid": {"seed": [1, 2]}}, ("seed", "not a parameter")),
+        ({"grid": {"a": [1]}, "name": " "}, ("name: expected a name, found an empty one",)),
         ({"grid": {"a": [1]}, "replications": 0}, ("replications",)),
         ({"grid": {"a": [1]}, "replications": "many"}, ("replications", "whole number")),
         ({"grid": {"a": [1]}, "until": 3}, ("until",)),

@@ -136,6 +136,8 @@ def test_any_metric_of_a_sweep_is_drawn(sweep: ct.Sweep) -> None:
     assert sweep.table("occupancy_max")["mean"][0] in drawn.tolist()
     with pytest.raises(ct.InputError, match="did you mean 'occupancy_max'"):
         sweep.plot.sweep("occupancy_maxi")
+    with pytest.raises(ct.InputError, match="unknown measure ''"):
+        sweep.plot.sweep("")
 
 
 def test_no_label_is_cut_off(sweep: ct.Sweep) -> None:

@@ -20,6 +20,13 @@ from celltrain.statistics import Estimate, estimate
         (None, "-"),
         (1.5e-15, "1.50e-15"),
         (math.nan, "undefined"),
+        # Those that round to the next power of ten have no digit more than the others.
+        (0.99999997, "1.000"),
+        (-0.99999997, "-1.000"),
+        (9.9996, "10.00"),
+        (999.96, "1,000"),
+        (0.099999999, "0.1000"),
+        (9.9999e-7, "0.000001000"),
     ],
 )
 def test_number(value: float | None, shown: str) -> None:
@@ -42,6 +49,9 @@ def test_number(value: float | None, shown: str) -> None:
         (2.5e12, "bit/s", "2.500 Tbit/s"),
         (47_000.0, "B", "47.00 kB"),
         (None, "s", "-"),
+        (999_960.0, "bit/s", "1.000 Mbit/s"),
+        (0.99996, "s", "1.000 s"),
+        (999.7, "cells", "999.7 cells"),
     ],
 )
 def test_quantity_scales_units_that_take_prefixes(value: float | None, unit: str, shown: str) -> None:
@@ -63,6 +73,9 @@ def test_quantity_scales_units_that_take_prefixes(value: float | None, unit: str
         (0.05, 5e-9, "", "0.05000 ± 5.00e-09"),
         (0.0, 5e-11, "", "0 ± 5.00e-11"),
         (4e-12, 5e-13, "", "4.00e-12 ± 5.00e-13"),
+        (0.5, 0.0996, "", "0.50 ± 0.10"),
+        (149.76e6, 0.996e6, "bit/s", "149.8 ± 1.0 Mbit/s"),
+        (1.0, 9.97, "%", "1 ± 10 %"),
     ],
 )
 def test_mean_and_interval_end_at_the_same_decimal(

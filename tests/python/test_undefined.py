@@ -9,7 +9,7 @@ import pytest
 import celltrain as ct
 from celltrain import papers, statistics
 from celltrain.papers.outcomes import Evidence
-from celltrain.report import reproduction_report
+from celltrain.report import PapersReport, reproduction_report
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -117,6 +117,35 @@ def test_a_reproduction_counts_them(cli: "Cli", tmp_path: Path, late: ct.Scenari
     assert reproduction_report(found).count(shown) == 2, "in the table and in the evidence"
     printed = cli("reproduce", place).out
     assert printed.count(shown) == 2
+
+
+PUBLISHED = """table,column,row,unit,published,note
+Table 1,late,efficiency,,0.9,
+Table 1,early,efficiency,,0.8,
+"""
+
+
+def test_a_mean_deviation_is_over_the_cells_that_are_defined(
+    cli: "Cli", tmp_path: Path, late: ct.Scenario, missing: int
+) -> None:
+    place = tmp_path / "late"
+    place.mkdir()
+    (place / "base.toml").write_text(late.to_toml(), encoding="utf-8")
+    (place / "published.csv").write_text(PUBLISHED, encoding="utf-8")
+    description = PAPER.replace('stacks = ["reno"]', 'stacks = ["reno"]\nheadline = ["efficiency"]')
+    (place / "paper.toml").write_text(description, encoding="utf-8")
+    found = papers.reproduce(str(place))
+    early = next(row["measured"] for row in found.to_json()["rows"] if row["column"] == "early")
+    (row,) = found.to_json()["deviations"]
+    assert (row["mean"], row["undefined"]) == (pytest.approx(abs(early / 0.8 - 1)), 1)
+    shown = f"{100 * row['mean']:.1f} % (1 of 2 undefined)"
+    report = reproduction_report(found)
+    assert shown in report
+    assert f"efficiency by {100 * row['mean']:.1f} % on average (1 of 2 undefined)" in report
+    assert shown in cli("reproduce", place).out
+    every = PapersReport()
+    every.add(found)
+    assert f"efficiency {shown}" in every.html()
 
 
 def test_evidence_of_no_replications_is_no_mean_of_them() -> None:

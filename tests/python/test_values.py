@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
-from celltrain.cli.application import COMMANDS, Command, command
-from celltrain.cli.values import spared
+from celltrain.cli.application import COMMANDS, command
+from celltrain.cli.values import Command, spared
 
 TEXTS = [
     *(
@@ -50,6 +51,8 @@ def test_values_are_those_of_typer(name: str) -> None:
         conversion = one.get_runtime_param()
         is_many = one.multiple or one.nargs != 1
         for value in [["a", "b"], []] if is_many else TEXTS:
+            if conversion.wanted is Path and value == "":
+                continue  # refused: see below
             expected = outcome(conversion.by_typer(), value, one, context)
             assert outcome(conversion, value, one, context) == expected, (one.name, value)
 

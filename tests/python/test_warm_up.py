@@ -62,6 +62,15 @@ def test_a_short_warm_up_is_named_with_what_to_write(scenario: ct.Scenario) -> N
     assert warnings(result(short.with_(warm_up="1 s"), [settling(0.5, seed=n) for n in range(5)])) == []
 
 
+@pytest.mark.parametrize("at", [10.2, 11.1, 12.0, 12.3, 13.4])
+def test_a_warm_up_that_was_advised_is_enough(scenario: ct.Scenario, at: float) -> None:
+    """It was rounded to three digits, down too: the note asked for the warm-up that was written already."""
+    series = [settling(at, length=4000)]
+    (said,) = warnings(result(scenario.with_(duration="40 s", warm_up="0 s"), series))
+    advised = said.partition('warm-up = "')[2].partition('"')[0]
+    assert warnings(result(scenario.with_(duration="40 s", warm_up=advised), series)) == []
+
+
 def test_variants_share_a_note_that_differs_in_the_time_alone(scenario: ct.Scenario) -> None:
     """The guide: "a note names the time and what to write", here the time that is enough for all."""
     short = scenario.with_(duration="4 s", warm_up="100 ms")

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from celltrain import terminal
-from celltrain.cli.values import spared
+from celltrain.cli.values import Command, spared
 from celltrain.errors import Defect, Error, defect
 
 __all__ = ["COMMANDS", "application", "command", "run"]
@@ -56,14 +56,6 @@ COMMANDS = {
 """The commands in the order of the help. Each summary is the first sentence of the command's own help."""
 
 
-class Command(TyperCommand):
-    """A command without pydantic for simple values."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Its options and arguments."""
-        return spared(super().get_params(ctx))
-
-
 class Commands(TyperGroup):
     """The commands: summaries until one is called, so that no command waits for the modules of the others."""
 
@@ -86,6 +78,8 @@ def command(name: str) -> Any:
     module = import_module(f"celltrain.cli.{COMMANDS[name].module}")
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
     if name == "plot":
+        for one in module.app.registered_commands:
+            one.cls = Command
         app.add_typer(module.app, name=name)
     else:
         app.command(name, cls=Command)(getattr(module, name))

@@ -19,9 +19,6 @@ __all__ = ["compare"]
 ALL = "all"
 """The word for all discard policies that a scenario accepts."""
 
-OPENING = ("[", "{", '"', "'")
-"""How values of TOML begin that may have commas in them."""
-
 POLICY_TABLE = "switch.discard"
 """Where the settings of policies are."""
 
@@ -197,6 +194,8 @@ def _files(scenario: str, loaded: "Scenario", others: list[str], set_: list[str]
 
 def _values(text: str) -> list[object]:
     """The values of a setting, with commas between them; those in a list, a table or quotes part nothing."""
+    from celltrain.comparison.variants import OPENING
+
     found: list[object] = []
     words = text.split(",")
     while words:

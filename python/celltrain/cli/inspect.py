@@ -36,7 +36,7 @@ def check(
     from celltrain.notes import notes
     from celltrain.text import counted
 
-    if Path(scenario).is_dir():
+    if options.is_folder(scenario):
         options.refuse(Path(scenario), {"--set": set_, "--resolved": resolved, "--json": json})
         _check_folder(Path(scenario))
         return

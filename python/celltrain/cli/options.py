@@ -34,6 +34,7 @@ __all__ = [
     "cluster",
     "effort",
     "end_with",
+    "is_folder",
     "load_scenario",
     "pictures",
     "refuse",
@@ -148,6 +149,11 @@ def refuse(source: Path, given: Mapping[str, object]) -> None:
     for option, value in given.items():
         if value not in (None, []) and value is not False:  # a seed of 0 is given
             raise InputError(f"{option} does not apply to {source}: see --help")
+
+
+def is_folder(source: str) -> bool:
+    """Whether an argument names a folder rather than a file; no text at all names neither."""
+    return source != "" and Path(source).is_dir()
 
 
 def load_scenario(path: str, pairs: Sequence[str] | None) -> "ScenarioFile":

@@ -85,7 +85,7 @@ def queue(
     """
     target = _target(out, "queue")
     time = (begin, end)
-    if Path(source).is_dir():
+    if options.is_folder(source):
         options.refuse(Path(source), {"--policies": policies, "--set": set_, "--seed": seed})
         found = _read(Path(source), ("run", "compare"), {"--variants": variants})
         more: dict[str, Any] = _some(found, variants)
@@ -208,7 +208,7 @@ def flow(
     The picture shows sequence numbers, ACKs, windows, and the events with their causes.
     """
     target = _target(out, f"flow-{file_stem(name.replace('/', '-'))}")
-    if Path(source).is_dir():
+    if options.is_folder(source):
         options.refuse(Path(source), {"--set": set_, "--seed": seed})
         found = _read(Path(source), ("run",))
         _drawn(target, lambda: found.plot.flow(name, (begin, end), replication))

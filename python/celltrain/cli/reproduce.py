@@ -251,12 +251,10 @@ def _show_stacks(found: "Reproduction") -> None:
 
 def _show_deviations(found: "Reproduction") -> None:
     """How far the measured means lie from the published values, table by table."""
-    from celltrain import text
-
     compared, lines = found.deviation_table()
     if lines:
         terminal.heading("Mean deviation from the published values, without signs")
-        cells = [(f"{name}, {row}", *map(text.percent, values)) for name, row, values in lines]
+        cells = [(f"{name}, {row}", *map(str, values)) for name, row, values in lines]
         terminal.table(("", *compared), cells)
 
 

@@ -8,9 +8,14 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["spared"]
+from typer.core import TyperCommand
+
+from celltrain.errors import InputError
+
+__all__ = ["Command", "spared"]
 
 _DIGITS = re.compile("[0-9]{1,18}")
 
@@ -24,9 +29,17 @@ class Conversion(NamedTuple):
     """The type of the values; None where their type is not the only condition."""
 
     def coerce(self, value: Any, **more: Any) -> Any:
-        """A value as its type wants it: at once where it was not given, is text, or has digits alone."""
+        """A value as its type wants it: at once where it was not given, is text or a path, or has digits.
+
+        Raises:
+            InputError: a path is empty, which would stand for the current folder.
+        """
         if value is None or self.wanted in (str, list[str]):
             return value
+        if self.wanted is Path and isinstance(value, str):
+            if not value:
+                raise InputError(f"{_called(more['param'])} is empty: write a path, or '.' for this folder")
+            return Path(value)
         if self.wanted is int and _DIGITS.fullmatch(str(value)):
             return int(value)
         return self.by_typer().coerce(value, **more)
@@ -39,6 +52,20 @@ def spared(parameters: list[Any]) -> list[Any]:
             own = partial(Conversion, one.get_runtime_param, _wanted(one.type_descriptor))
             vars(one).setdefault("get_runtime_param", own)
     return parameters
+
+
+class Command(TyperCommand):
+    """A command without pydantic for simple values."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its options and arguments."""
+        return spared(super().get_params(ctx))
+
+
+def _called(parameter: Any) -> str:
+    """A parameter as the help calls it: "--out", "FOLDER"."""
+    name = str(parameter.opts[0])
+    return name if name.startswith("-") else str(parameter.metavar).strip("[]")
 
 
 def _wanted(descriptor: Any) -> Any:

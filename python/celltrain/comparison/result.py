@@ -233,7 +233,8 @@ class Comparison:
         base = samples[self.baseline]
         found = [verdicts.gain_of_pairing(samples[name], base) for name in self.variants[1:]]
         known = sorted(gain for gain in found if gain is not None)
-        return known[len(known) // 2] if known else None
+        middle = len(known) // 2
+        return (known[middle] + known[~middle]) / 2 if known else None
 
     def size(self, measure: Measure) -> float:
         """The largest mean of a measure, by which its unit is scaled everywhere; 0 where none is defined."""

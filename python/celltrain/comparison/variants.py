@@ -7,12 +7,14 @@ from itertools import product
 from typing import Any
 
 from celltrain import _core, arguments
+from celltrain.embedded import parsed
 from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.scenario import Scenario, toml_value
 
 __all__ = [
     "POLICY_KEY",
     "Variants",
+    "bare",
     "comparison_key",
     "known_policies",
     "policies",
@@ -30,6 +32,9 @@ POLICY_KEY = "switch.discard.policy"
 
 SCRIPT_KEY = "switch.discard.script.rule"
 """Where a scenario has the rule of the policy `script`."""
+
+OPENING = ("[", "{", '"', "'")
+"""How values of TOML begin that may have commas in them."""
 
 Variants = Mapping[str, Mapping[str, Any] | Scenario]
 """The settings of each variant by its name, or a scenario of its own."""
@@ -60,8 +65,25 @@ def vary(values: Mapping[str, Sequence[Any]]) -> Variants:
             raise InputError(f"{key} has no values to compare: write them with commas between, {key}=a,b")
     chosen = [dict(zip(values, some, strict=True)) for some in product(*values.values())]
     return _named(
-        (", ".join(toml_value(value, key).strip('"') for key, value in one.items()), one) for one in chosen
+        (", ".join(bare(toml_value(value, key)) for key, value in one.items()), one) for one in chosen
     )
+
+
+def bare(value: str) -> str:
+    """A value of TOML as `--vary` takes it: text without quotes, unless it would be read as something else.
+
+    The text "5" keeps them: without, it is the number.
+    """
+    text = parsed(f"value = {value}")["value"]
+    if not isinstance(text, str) or not text or text != text.strip() or not text.isprintable():
+        return value
+    if text.startswith(OPENING):
+        return value
+    try:
+        parsed(f"value = {text}")
+    except ValueError:
+        return text
+    return value
 
 
 def _named(variants: Iterable[tuple[str, Mapping[str, Any]]]) -> Variants:

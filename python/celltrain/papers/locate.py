@@ -6,7 +6,7 @@ from pathlib import Path
 from celltrain.errors import InputError, unknown
 from celltrain.papers.published import PaperFolder
 
-__all__ = ["DESCRIPTION", "find", "known"]
+__all__ = ["DESCRIPTION", "find", "known", "named"]
 
 VARIABLE = "CELLTRAIN_PAPERS"
 
@@ -43,7 +43,7 @@ def find(paper: str) -> PaperFolder:
         InputError: there is no such paper; the message names the nearest, or what the folder lacks.
     """
     path = Path(paper)
-    if path.is_dir() and (path / DESCRIPTION).is_file():
+    if paper and path.is_dir() and (path / DESCRIPTION).is_file():
         return PaperFolder(path)
     if len(path.parts) > 1 or paper.startswith("."):
         raise InputError(
@@ -55,3 +55,12 @@ def find(paper: str) -> PaperFolder:
     raise InputError(
         f"{unknown('paper', paper, known())}; a folder with a {DESCRIPTION} can be given by its path"
     )
+
+
+def named(folder: PaperFolder) -> str:
+    """What names a paper for `find`: its id, or its path where the id does not lead to this folder."""
+    path = folder.path
+    try:
+        return path.name if find(path.name).path.resolve() == path.resolve() else str(path)
+    except InputError:
+        return str(path)

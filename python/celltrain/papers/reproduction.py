@@ -23,7 +23,16 @@ from celltrain.verdicts import Verdict
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["CellRun", "JudgedClaim", "MeasuredRow", "Reproduction", "Series", "synchronisation"]
+__all__ = [
+    "CellRun",
+    "Deviation",
+    "JudgedClaim",
+    "MeasuredRow",
+    "Reproduction",
+    "Series",
+    "mean_deviation",
+    "synchronisation",
+]
 
 KIND = "reproduce"
 """The kind of results in the manifest of a reproduction's folder."""
@@ -79,14 +88,37 @@ class MeasuredRow:
 
     @property
     def deviation(self) -> float | None:
-        """Measured less published, as a part of the published value; 0 within a published range."""
+        """Measured less published, as a part of the published value; 0 within a published range.
+
+        None where there is none: nothing is published or defined, or a zero is published.
+        """
         taken = self.taken
-        if taken is None or self.measured is None:
+        if taken is None or self.measured is None or math.isnan(self.measured):
             return None
         compared = nearest(self.measured, taken)
         if isinstance(taken, Range) and compared == self.measured:
             return 0.0
         return self.measured / compared - 1 if compared else None
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """How far the measured means of some cells lie from the published values, without signs."""
+
+    mean: float | None
+    """As a part of the published values, over the cells that are defined; None where there are none."""
+    cells: int
+    """Cells that have a deviation, or lack it as they are undefined."""
+    undefined: int
+    """Those of them that are undefined."""
+
+    @property
+    def left_out(self) -> str:
+        """What the mean is not over: " (1 of 4 undefined)"; nothing where it is over all."""
+        return f" ({self.undefined} of {self.cells} undefined)" if self.undefined else ""
+
+    def __str__(self) -> str:
+        return f"{text.percent(self.mean)}{self.left_out}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,32 +218,22 @@ class Reproduction:
     def _cells(self) -> dict[tuple[str, str, str, str], MeasuredRow]:
         return {(cell.stack, cell.table, cell.column, cell.row): cell for cell in self.rows}
 
-    def deviation_table(self) -> tuple[list[str], list[tuple[str, str, list[float | None]]]]:
+    def deviation_table(self) -> tuple[list[str], list[tuple[str, str, list[Deviation]]]]:
         """Mean deviations from the published values, without signs: a line for each table and row.
 
         Returns:
-            The stack and the candidates that are compared, and lines of a table, a row, and for each of them
-            the deviation as a part of the published values.
+            The stack and the candidates that are compared, and lines of a table, a row, and the deviation of
+            each of them.
         """
         compared = [name for name in self.stacks if name in self.paper.compared]
+        cells: dict[tuple[str, str, str], list[MeasuredRow]] = {}
+        for cell in self.rows:
+            cells.setdefault((cell.table, cell.row, cell.stack), []).append(cell)
         lines = []
-        for table in self.tables:
-            parts = {
-                (row, name): [
-                    abs(cell.deviation)
-                    for cell in self.rows
-                    if (cell.table, cell.row, cell.stack) == (table.name, row, name)
-                    and cell.deviation is not None
-                ]
-                for row in (one.name for one in table.rows)
-                for name in compared
-            }
-            for row in (one.name for one in table.rows):
-                if any(parts[row, name] for name in compared):
-                    means = [
-                        statistics.mean(parts[row, name]) if parts[row, name] else None for name in compared
-                    ]
-                    lines.append((table.name, row, means))
+        for table, row in ((one.name, row.name) for one in self.tables for row in one.rows):
+            means = [mean_deviation(cells.get((table, row, name), ())) for name in compared]
+            if any(one.cells for one in means):
+                lines.append((table, row, means))
         return compared, lines
 
     def points(self, table: Table, row: str) -> list[Series]:
@@ -344,10 +366,10 @@ class Reproduction:
                 for row in self.rows
             ],
             "deviations": [
-                {"table": table, "row": row, "stack": stack, "mean": mean}
+                {"table": table, "row": row, "stack": stack, "mean": one.mean, "undefined": one.undefined}
                 for compared, lines in [self.deviation_table()]
                 for table, row, means in lines
-                for stack, mean in zip(compared, means, strict=True)
+                for stack, one in zip(compared, means, strict=True)
             ],
             "claims": [
                 {
@@ -365,6 +387,17 @@ class Reproduction:
                 for judged in self.claims
             ],
         }
+
+
+def mean_deviation(cells: Iterable[MeasuredRow]) -> Deviation:
+    """The mean deviation of some cells: an undefined one would leave none, so it is counted instead."""
+    parts, undefined = [], 0
+    for cell in cells:
+        if cell.deviation is not None:
+            parts.append(abs(cell.deviation))
+        elif cell.published is not None and cell.measured is not None and math.isnan(cell.measured):
+            undefined += 1
+    return Deviation(statistics.mean(parts) if parts else None, len(parts) + undefined, undefined)
 
 
 def synchronisation(record: Record, places: int) -> str:

@@ -15,7 +15,7 @@ from celltrain.plots.series import SeriesPanel, WindowPanel, occupancy, over_tim
 from celltrain.plots.style import COLOURS, colour_of, keeps_pictures, save
 from celltrain.results import Result
 from celltrain.text import first_of, scale, with_unit
-from celltrain.traces import busiest, delivered_of, flow_groups, windows_of
+from celltrain.traces import busiest, delivered_of, flow_groups, lines, windows_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,7 +46,7 @@ def draw_run(result: Result, folder: Folder) -> None:
 
     That is what every connection had delivered, its window, and the occupancies of the busiest ports.
     """
-    every_window, every_port = windows_of(result), result.traces("occupancy")
+    every_window, every_port = windows_of(result), lines(result.traces("occupancy"))
     traced = every_window is not None or bool(every_port)  # the manifest does not say so
     if keeps_pictures(folder, {**result.manifest, "traced": traced}):
         return

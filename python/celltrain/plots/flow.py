@@ -147,7 +147,8 @@ def _told(row: dict[str, Any]) -> str:
 
 def _seconds(text: str) -> str:
     """A time of the events' details, as "0.423760001s", shortened."""
-    return f"{float(text.removesuffix('s')):.3g} s" if text else "unknown"
+    shown = f"{float(text.removesuffix('s')):.3g}" if text else ""
+    return f"{float(shown):g} s" if shown else "unknown"  # without an exponent
 
 
 def _listing(events: Sequence[FlowEvent], scaled: tuple[float, str]) -> list[str]:

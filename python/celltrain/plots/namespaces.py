@@ -40,6 +40,9 @@ Span = tuple[float | None, float | None]
 
 WHOLE: Span = (None, None)
 
+LEAST_SAMPLES = 2
+"""Samples of an occupancy that make a line."""
+
 MOST_COLUMNS = 4
 """Variants whose windows are side by side unless asked otherwise."""
 
@@ -175,7 +178,7 @@ class SweepPlots:
 
         shown = measures(self._sweep)
         others = (one for one in registry.measures() if one.over == "run" and one.name in self._sweep.units)
-        (chosen,) = _chosen([*shown, *others], [measure] if measure else [shown[0].name])
+        (chosen,) = _chosen([*shown, *others], [shown[0].name if measure is None else measure])
         view = View.of(self._sweep)
         return (heat_map if view.has_many_lines else lines)(self._sweep, chosen, view)
 
@@ -293,14 +296,15 @@ def _queue_panel(
 
         every = simulate(Task(scenario, master, replication, trace=True)).traces("occupancy")
     found = next((one for one in every if one.entity == facts.name), None)
-    if found is None:
+    if found is not None:
+        inside = (found.t >= span[0]) & (found.t <= span[1])
+        found = Trace(found.entity, found.unit, found.t[inside], found.value[inside])
+    if found is None or len(found.t) < LEAST_SAMPLES:
         raise InputError(
-            f"the run has no samples of {facts.name}: show a shorter time (--from, --to, or span)"
+            f"the run has fewer than {LEAST_SAMPLES} samples of {facts.name} in this time: "
+            "show a shorter one, of which every cell is drawn (--from, --to, or span)"
         )
-    inside = (found.t >= span[0]) & (found.t <= span[1])
-    return QueuePanel(
-        title, facts, sampled=Trace(found.entity, found.unit, found.t[inside], found.value[inside])
-    )
+    return QueuePanel(title, facts, sampled=found)
 
 
 def _windows(results: Mapping[str, Result], replication: int) -> "Figure":
@@ -314,7 +318,7 @@ def _windows(results: Mapping[str, Result], replication: int) -> "Figure":
         if every is None:
             raise InputError(
                 "there are no windows: only traced runs of TCP have them (--trace, trace=True), and only "
-                "where they are longer than the sample period"
+                "where they last two sample periods or more"
             )
         return WindowPanel(name, every, flow_groups(result.flows))
 

@@ -274,7 +274,7 @@ def _counts(axis: "Axes", cells: Cells, span: tuple[float, float], factor: float
 
 
 def _bin_width(span: tuple[float, float]) -> str:
-    width = (span[1] - span[0]) / BINS
+    width = float(f"{(span[1] - span[0]) / BINS:.3g}")  # rounded first: 999.9 µs are 1 ms
     factor, unit = scale(width, "s")
     return f"{width / factor:.3g} {unit}"
 

@@ -1,9 +1,10 @@
 """Pictures of a paper's reproduction: its figures, and the headline rows of its tables."""
 
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from celltrain.papers.description import OverTime
 from celltrain.plots.points import PointPanel, PointSeries, points
 from celltrain.plots.series import SeriesPanel, WindowPanel, over_time, windows
 from celltrain.plots.style import keeps_pictures, save_as
-from celltrain.traces import Windows, flow_groups
+from celltrain.traces import Windows, flow_groups, lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,7 +61,7 @@ def drawn(found: "Reproduction", folder: Folder) -> Iterator[None]:
         return
     with folder.scratch("plots") as place:
         with ExitStack() as drawing:
-            every = list(_pictures(found))
+            every = _distinct(_pictures(found))
             processes = min(len(every), default_jobs(), MOST_PROCESSES)
             for first in range(processes):
                 drawing.enter_context(apart(draw_pictures, every[first::processes], place))
@@ -78,6 +79,20 @@ def draw_pictures(every: list[Picture], place: Path) -> None:
         save_as(figure, file_stem(picture.name), lambda file, draw: draw(place / file))
         del picture, figure
         gc.collect()  # a figure is full of cycles
+
+
+def _distinct(every: Iterable[Picture]) -> list[Picture]:
+    """Pictures with names of their own: a row may be called as a table is, and one would replace the other.
+
+    Some file systems do not tell a from A.
+    """
+    taken: Counter[str] = Counter()
+    found = []
+    for one in every:
+        taken[one.name.lower()] += 1
+        count = taken[one.name.lower()]
+        found.append(one if count == 1 else replace(one, name=f"{one.name}-{count}"))
+    return found
 
 
 def _pictures(found: "Reproduction") -> Iterator[Picture]:
@@ -139,7 +154,7 @@ def window_panel(figure: "CellRun") -> WindowPanel | None:
     from celltrain.papers.reproduction import synchronisation
 
     record = figure.record
-    every = record.traces("cwnd")
+    every = lines(record.traces("cwnd"))
     if not every:
         return None
     title = f"{figure.column.name}, {figure.stack}: synchronisation index {synchronisation(record, 2)}"

@@ -79,11 +79,17 @@ def windows(columns: Sequence[WindowPanel]) -> "Figure":
     with styled():
         size = (5.5 * len(columns), max(0.36 * strips, 1.4) + 2.0)
         # One pair of axes per column: one per strip would be drawn ten times as slowly.
-        figure, axes = panels(
-            2, len(columns), *size, sharex=True, sharey="row", height_ratios=[max(strips, 4), 3]
-        )
+        figure, axes = panels(2, len(columns), *size, sharex=True, height_ratios=[max(strips, 4), 3])
         for above, below, column in zip(*axes, columns, strict=True):
             _strips(above, column, colours, top, time[0])
+            # Axes that are shared would all have the names, and the height, of the last column.
+            above.set_ylim(len(column.windows.shown) - strips, len(column.windows.shown))
+            above.tick_params(
+                axis="y", labelleft=column is columns[0] or _names(column) != _names(columns[0])
+            )
+            if column is not columns[0]:
+                below.sharey(axes[1][0])
+                below.tick_params(axis="y", labelleft=False)
             together = decimate(column.windows.together, POINTS)
             below.fill_between(together.t / time[0], together.value / factor, color="#bbbbbb", linewidth=0)
             below.set_ylim(bottom=0)
@@ -120,6 +126,11 @@ def _time_axis(every: Iterable[Trace]) -> tuple[float, str]:
     return scale(max(float(trace.t[-1]) for trace in every), "s")
 
 
+def _names(column: WindowPanel) -> list[str]:
+    """The connections whose windows are shown."""
+    return [trace.entity for trace in column.windows.shown]
+
+
 def _strips(axis: "Axes", column: WindowPanel, colours: Mapping[str, str], top: float, factor: float) -> None:
     """Every window on a base line of its own, the first on top, each strip one unit high."""
     shown = column.windows.shown
@@ -130,9 +141,8 @@ def _strips(axis: "Axes", column: WindowPanel, colours: Mapping[str, str], top: 
         heights = base + 0.92 * drawn.value / top
         axis.fill_between(drawn.t / factor, base, heights, color=colours[group], alpha=0.35, linewidth=0)
         axis.plot(drawn.t / factor, heights, color=colours[group], linewidth=0.6)
-    axis.set_yticks(list(bases), legible([trace.entity for trace in shown]), va="bottom", fontsize="small")
+    axis.set_yticks(list(bases), legible(_names(column)), va="bottom", fontsize="small")
     axis.tick_params(axis="both", length=0)
     axis.tick_params(axis="x", labelbottom=False)
-    axis.set_ylim(0, len(shown))
     axis.margins(x=0)
     titled(axis, ": ".join(filter(None, (column.title, column.windows.part))))

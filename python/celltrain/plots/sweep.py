@@ -78,6 +78,8 @@ def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
                 _steps(axis, view.along.labels, "x")
             elif _is_geometric(sorted(scale[0])):
                 logarithmic(axis, "x")
+            elif all(map(float.is_integer, scale[0])):
+                axis.locator_params(axis="x", integer=True)  # there are no 1.5 sources
             titled(axis, facet.title)
             axis.set_xlabel(view.along.name if scale is None else text.with_unit(view.along.name, scale[1]))
             axis.set_ylabel(label)

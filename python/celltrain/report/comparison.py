@@ -7,6 +7,7 @@ from celltrain import text
 from celltrain.advice import advice_on_variants
 from celltrain.bounds import bounds
 from celltrain.comparison import POLICY_KEY, Comparison
+from celltrain.comparison.variants import bare
 from celltrain.leaders import best_first
 from celltrain.registry import Measure
 from celltrain.report import parts
@@ -78,7 +79,7 @@ def _options(variants: Mapping[str, Mapping[str, str]], scenarios: Sequence[str]
     if every != list(variants.values()):
         return []
     written = {
-        key: ",".join(one if "," in one else one.strip('"') for one in some) for key, some in values.items()
+        key: ",".join(one if "," in one else bare(one) for one in some) for key, some in values.items()
     }
     if list(written) == [POLICY_KEY]:
         return ["--policies", written[POLICY_KEY]]

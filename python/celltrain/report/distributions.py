@@ -44,7 +44,8 @@ def _add(page: Page, title: str, what: str, frames: Mapping[str, "pl.DataFrame"]
     if not found:
         return
     page.heading(title)
-    page.chart(distribution_chart(title, found), f"{what} Marks: median, 95th and 99th percentile.")
+    ends = "Values are ends of bins, too large by at most 1/64"
+    page.chart(distribution_chart(title, found), f"{what} Marks: median, 95th and 99th percentile. {ends}.")
 
 
 def distribution_chart(title: str, found: Mapping[str, "pl.DataFrame"]) -> dict[str, Any]:

@@ -3,10 +3,10 @@
 from collections import Counter
 from html import escape
 
-from celltrain import statistics, text
+from celltrain import text
 from celltrain.papers import printed
 from celltrain.papers.printed import Range
-from celltrain.papers.reproduction import JudgedClaim, MeasuredRow, Reproduction
+from celltrain.papers.reproduction import JudgedClaim, MeasuredRow, Reproduction, mean_deviation
 from celltrain.report.page import Page, Safe
 from celltrain.report.reproduction import MOST_CLAIMS, add_reproduction, verdict
 from celltrain.verdicts import Verdict
@@ -103,9 +103,9 @@ def _deviations(headline: tuple[str, ...], compared: list[MeasuredRow]) -> str:
     """The mean absolute deviation of each row that the paper is compared by."""
     found = []
     for row in headline:
-        parts = [abs(cell.deviation) for cell in compared if cell.row == row and cell.deviation is not None]
-        if parts:
-            found.append(f"{row} {_off(statistics.mean(parts))}")
+        off = mean_deviation(cell for cell in compared if cell.row == row)
+        if off.mean is not None:
+            found.append(f"{row} {_off(off.mean)}{off.left_out}")
     return ", ".join(found) or "-"
 
 

@@ -11,12 +11,19 @@ from celltrain.bounds import bounds_of_row
 from celltrain.papers import printed
 from celltrain.papers.description import Claim, OverTime, Table
 from celltrain.papers.layout import grid
+from celltrain.papers.locate import named
 from celltrain.papers.printed import Range
-from celltrain.papers.reproduction import JudgedClaim, MeasuredRow, Reproduction, synchronisation
+from celltrain.papers.reproduction import (
+    JudgedClaim,
+    MeasuredRow,
+    Reproduction,
+    mean_deviation,
+    synchronisation,
+)
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
-from celltrain.statistics import Estimate, mean
-from celltrain.traces import Windows, flow_groups
+from celltrain.statistics import Estimate
+from celltrain.traces import Windows, flow_groups, lines
 from celltrain.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -60,7 +67,7 @@ def add_reproduction(page: Page, found: Reproduction) -> None:
     _fitting(page, found)
     m = found.manifest
     parts.how_sure(page, m)
-    command = ["celltrain", "reproduce", paper.id, *_chosen(found), "--seed", str(found.seed)]
+    command = ["celltrain", "reproduce", named(found.folder), *_chosen(found), "--seed", str(found.seed)]
     parts.rerun(page, [*command, "--replications", str(found.replications)], m)
 
 
@@ -95,9 +102,9 @@ def _answers(found: Reproduction) -> list[str]:
     off = []
     for row in found.paper.headline:
         cells = [cell for cell in found.rows if cell.stack == found.default_stack and cell.row == row]
-        parts_ = [abs(cell.deviation) for cell in cells if cell.deviation is not None]
-        if parts_:
-            off.append(f"{row} by {text.percent(mean(parts_))} on average")
+        found_off = mean_deviation(cells)
+        if found_off.mean is not None:
+            off.append(f"{row} by {text.percent(found_off.mean)} on average{found_off.left_out}")
     if off:
         said.append(f"Measured means deviate from the published values: {', '.join(off)}.")
     return said
@@ -234,9 +241,7 @@ def _fitting(page: Page, found: Reproduction) -> None:
     page.section("How close, and what was fitted")
     held_out = found.paper.held_out
     names = (f"{table} (held out)" if table in held_out else table for table, _, _ in lines)
-    rows = [
-        (name, row, *map(text.percent, means)) for name, (_, row, means) in zip(names, lines, strict=True)
-    ]
+    rows = [(name, row, *map(str, means)) for name, (_, row, means) in zip(names, lines, strict=True)]
     with page.folded("Mean deviation of each row, without signs", is_open=len(rows) <= MOST_OPEN):
         page.table(("table", "row", *compared), rows, text_columns=2)
     for one in found.paper.fitted:
@@ -265,7 +270,7 @@ def _figure(page: Page, figure: "CellRun", label: str) -> None:
         every = view.traces(record)
         page.chart(parts.series_chart(every, label), parts.series_caption(every, view.title))
         return
-    traces = record.traces("cwnd")
+    traces = lines(record.traces("cwnd"))
     if not traces:
         page.text(f"{label}: no TCP connection has a window there.")
         return

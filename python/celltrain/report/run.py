@@ -14,7 +14,7 @@ from celltrain.report.page import Page
 from celltrain.report.percentiles import add_percentiles
 from celltrain.results import Result
 from celltrain.statistics import Estimate
-from celltrain.traces import Trace, busiest, flow_groups, windows_of
+from celltrain.traces import Trace, busiest, flow_groups, lines, windows_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -196,7 +196,7 @@ def _mean(values: list[float], unit: str | None) -> str:
 
 def _series(page: Page, result: Result) -> None:
     windows = windows_of(result)
-    every = result.traces("occupancy")
+    every = lines(result.traces("occupancy"))
     bottleneck = result.manifest.get("bottleneck")
     ports = busiest(every, always=bottleneck)
     if not windows and not ports:

@@ -12,10 +12,13 @@ from celltrain.results.frames import schema
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["frame_rows", "has_old_names", "read_frames", "todays_names"]
+__all__ = ["CAPTURES", "KeptCaptures", "frame_rows", "has_old_names", "read_frames", "todays_names"]
 
 STRETCH = 1 << 18
 """Rows of a frame that are read at once."""
+
+CAPTURES = "captures/"
+"""How the names of captures in a folder begin."""
 
 OLD_NAMES = 1
 """The last format of results folders with other names of measures."""
@@ -34,6 +37,27 @@ def _rows(frame: "pl.LazyFrame") -> Iterator[tuple[Any, ...]]:
     height = frame.select(pl.len()).collect().item()
     for begin in range(0, height, STRETCH):
         yield from frame.slice(begin, STRETCH).collect().iter_rows()
+
+
+class KeptCaptures(Mapping[str, bytes]):
+    """The captures in a folder by the names of their files; each is read when it is asked for."""
+
+    def __init__(self, place: Path, manifest: Mapping[str, Any]) -> None:
+        self._place, self._manifest = place, manifest
+        names = (name for name in manifests.names_of(manifest) if name.startswith(CAPTURES))
+        self._names = dict.fromkeys(name.removeprefix(CAPTURES) for name in names)
+
+    def __getitem__(self, name: str) -> bytes:
+        if name not in self._names:
+            raise KeyError(name)
+        manifests.verify(self._place, f"{CAPTURES}{name}", self._manifest)
+        return (self._place / CAPTURES / name).read_bytes()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def read_frames(place: Path, manifest: Mapping[str, Any]) -> "Callable[[str], pl.DataFrame]":

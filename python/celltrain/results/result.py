@@ -13,7 +13,7 @@ from celltrain.parquet import frame_writer
 from celltrain.registry import measures, title, unmeasured
 from celltrain.results.frames import FRAMES, Frames, columns_of, record_frame, series_parts
 from celltrain.results.origin import about, provenance
-from celltrain.results.reading import frame_rows, read_frames
+from celltrain.results.reading import CAPTURES, KeptCaptures, frame_rows, read_frames
 from celltrain.results.record import Record, TimeSeries
 from celltrain.scenario import Scenario
 from celltrain.text import counted
@@ -52,7 +52,7 @@ class Result(Frames):
     ) -> None:
         super().__init__(load)
         self.manifest = manifest
-        self.captures = dict(captures or {})
+        self.captures: Mapping[str, bytes] = captures or {}
         """Captures of the first replication: pcap files by name. A folder keeps them in `captures/`."""
         self._records = records  # of runs that were just made
 
@@ -85,7 +85,7 @@ class Result(Frames):
         """
         place = arguments.path("path", path)
         manifest = manifests.read_manifest(place, "run")
-        return Result(manifest, read_frames(place, manifest))
+        return Result(manifest, read_frames(place, manifest), KeptCaptures(place, manifest))
 
     @property
     def fingerprints(self) -> list[str]:
@@ -140,15 +140,17 @@ class Result(Frames):
             InputError: there is no such flow.
         """
         arguments.part("confidence", confidence)
-        known = self.flows["flow"].unique(maintain_order=True).to_list()
+        goodput: dict[str, list[float]] = {}
+        for flow, value in self.rows("flows", "flow", "goodput"):
+            goodput.setdefault(flow, []).append(value)
         for name in arguments.mapping("reference", reference, '{"1": 10e6}'):
-            if name not in known:
-                raise unknown("flow", name, known)
+            if name not in goodput:
+                raise unknown("flow", name, goodput)
         parts = [arguments.positive(f"reference[{name!r}]", part) for name, part in reference.items()]
         if not parts:
             raise InputError("reference: the dictionary names no flow")
-        shares = {name: self.flows.filter(flow=name)["goodput"].to_list() for name in reference}
-        indices = [statistics.jain(got, parts) for got in zip(*shares.values(), strict=True)]
+        shares = zip(*(goodput[name] for name in reference), strict=True)
+        indices = [statistics.jain(got, parts) for got in shares]
         return statistics.estimate(indices, confidence)
 
     def by_flow(self, most: int = 60, only: Sequence[str] | None = None) -> "list[pl.DataFrame]":
@@ -313,7 +315,7 @@ class Result(Frames):
             if formats:
                 target.write_as("series", self.series, formats)
         for name, capture in self.captures.items():
-            target.write_bytes(f"captures/{name}", capture)
+            target.write_bytes(f"{CAPTURES}{name}", capture)
         target.finish(self.manifest)
 
     @property

@@ -1,6 +1,7 @@
 """Sweep plans: a scenario, the parameters that vary over it, and how often each point is replicated."""
 
 import os
+import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,12 +10,12 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from celltrain import _core
+from celltrain import _core, arguments
 from celltrain.embedded import parsed, without_sweep
 from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import MAX_RUNS, Task, replicate
 from celltrain.registry import unmeasured
-from celltrain.scenario import Scenario, load, read_text, toml_value
+from celltrain.scenario import Scenario, load_with_sweep, read_text, toml_value
 from celltrain.scenario import shown as shown_path
 from celltrain.sweeps.axes import Axis, Quantities, Value, grid_axes, quantities, shown, zip_axis
 from celltrain.verdicts import LEAST
@@ -245,7 +246,7 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
         InputError: the file cannot be read or is not a valid plan; the message names file and key.
         ScenarioError: its scenario is not valid.
     """
-    place = Path(path)
+    place = arguments.path("path", path)
     try:
         text = read_text(place)
         content = parsed(text)
@@ -267,7 +268,7 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
         if not isinstance(scenario_file, str):
             raise InputError('a plan names its scenario file: scenario = "..."')
         return make_plan(
-            load(place.parent / scenario_file),
+            _base(place.parent / scenario_file),
             name=content.get("name"),
             seed=content.get("seed"),
             **content["sweep"],
@@ -275,6 +276,14 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
     except InputError as error:
         named = str(error).startswith(f"{shown_path(place)}: ")
         raise InputError(str(error) if named else f"{shown_path(place)}: {error}") from error
+
+
+def _base(path: Path) -> Scenario:
+    """The scenario of a file; says so where a sweep of the file is left out."""
+    found, sweep = load_with_sweep(path)
+    if sweep is not None:
+        warnings.warn(f"{shown_path(path)} has a [sweep] of its own, which is left out", stacklevel=2)
+    return found
 
 
 def make_plan(
@@ -315,12 +324,22 @@ def make_plan(
         if keys.count(key) > 1:
             raise InputError(f"{key}: varied by the grid and by the zip")
     _expect("name", name, str, "text")
+    if name is not None and not name.strip():
+        raise InputError("name: expected a name, found an empty one")
     _expect("trace", trace, bool, "true or false")
     for what, number in (("replications", replications), ("seed", seed)):
         _expect(what, number, int, "a whole number")
     tasks = replicate(scenario, replications, seed)  # checks both
     plan_until = None if until is None else _until(until, len(tasks))
-    return Plan(name or scenario.name, scenario, tuple(axes), tasks[0].seed, len(tasks), plan_until, trace)
+    return Plan(
+        scenario.name if name is None else name,
+        scenario,
+        tuple(axes),
+        tasks[0].seed,
+        len(tasks),
+        plan_until,
+        trace,
+    )
 
 
 def _until(given: object, replications: int) -> Until:

@@ -1,8 +1,9 @@
 """What a sweep measured, as frames and as tables of means over the replications of each point."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from math import prod
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -233,9 +234,10 @@ class Sweep:
     def difference(self, metric: str, parameter: str) -> "pl.DataFrame":
         """What a parameter changes: every point less the one where the parameter has its first value.
 
-        Both have the same value of every other parameter, and replications are paired, since they share their
-        random numbers. One row per point except those of the first value: the parameters, then `mean, sd,
-        ci95, n, undefined` of the difference over the replications that both points have.
+        Both have the same value of every other parameter but those that a zip varies with it. Replications
+        are paired, since they share their random numbers. One row per point except those of the first value:
+        the parameters, then `mean, sd, ci95, n, undefined` of the difference over the replications that both
+        points have.
 
         Raises:
             InputError: there is no such metric or parameter, or points count different things.
@@ -246,22 +248,31 @@ class Sweep:
             raise unknown("parameter", parameter, self.parameters)
         if (units := self._units(metric)["unit"]).n_unique() > 1:
             raise InputError(f"{metric} is in {text.either(units)}: there are no differences of these")
-        samples = self.samples(metric)
-        rows = self.points.select(self.parameters).rows(named=True)
-        first = rows[0][parameter]
-        baseline = {
-            _others(row, parameter): sample
-            for row, sample in zip(rows, samples, strict=True)
-            if row[parameter] == first
-        }
+        axis, is_first = self._axis(parameter)
+        others = [key for key in self.parameters if key not in axis]
+        rows = self.points.select("point", *self.parameters).rows(named=True)
+        every = [
+            (row, tuple(row[key] for key in others), sample)
+            for row, sample in zip(rows, self.samples(metric), strict=True)
+        ]
+        baseline = {place: (row[parameter], sample) for row, place, sample in every if is_first(row["point"])}
+        if not baseline:
+            raise InputError(f"{parameter}: the runs of all points with its first value are missing")
         chosen = [
-            (row, _paired(sample, baseline[_others(row, parameter)]))
-            for row, sample in zip(rows, samples, strict=True)
-            if row[parameter] != first and _others(row, parameter) in baseline
+            ([row[key] for key in self.parameters], _paired(sample, baseline[place][1]))
+            for row, place, sample in every
+            if place in baseline and row[parameter] != baseline[place][0]
         ]
         columns = _columns([found for _, found in chosen])
         schema = self.points.select(self.parameters).schema
-        return pl.DataFrame([row for row, _ in chosen], schema=schema).hstack(columns)
+        return pl.DataFrame([row for row, _ in chosen], schema=schema, orient="row").hstack(columns)
+
+    def _axis(self, parameter: str) -> tuple[list[str], Callable[[int], bool]]:
+        """The parameters that vary together with one, and whether they have their first values at a point."""
+        axes = self.manifest["axes"]
+        place = next(place for place, axis in enumerate(axes) if parameter in axis["keys"])
+        steps, behind = len(axes[place]["steps"]), prod(len(axis["steps"]) for axis in axes[place + 1 :])
+        return axes[place]["keys"], lambda point: point // behind % steps == 0  # the last axis is the fastest
 
     def to_json(self) -> dict[str, Any]:
         """The object that `celltrain sweep --json` prints."""
@@ -317,10 +328,6 @@ def _columns(found: Sequence[statistics.Estimate]) -> "pl.DataFrame":
 
     floats = {"mean": pl.Float64, "sd": pl.Float64, "ci95": pl.Float64}
     return pl.DataFrame([one.row() for one in found], floats | {"n": pl.Int64, "undefined": pl.Int64})
-
-
-def _others(row: dict[str, Any], parameter: str) -> tuple[Any, ...]:
-    return tuple(value for key, value in row.items() if key != parameter)
 
 
 def _paired(left: Sequence[float], right: Sequence[float]) -> statistics.Estimate:

@@ -17,7 +17,9 @@ const TIMES: [number, string][] = [[S, "s"], [MS, "ms"], [US, "µs"], [1e3, "ns"
 /** A number with so many significant digits, larger ones whole: the rule of the command line's tables and of the report. */
 export function significant(value: number, digits: number): string {
   if (value === 0 || !Number.isFinite(value)) return String(value);
-  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value))));
+  // The power of ten of the rounded value: 0.99996 with four digits is 1.000.
+  const power = Number(value.toExponential(digits - 1).split("e")[1]);
+  const decimals = Math.max(0, digits - 1 - power);
   if (decimals > MOST_DECIMALS) return value.toExponential(2);
   return grouped(value, decimals);
 }

@@ -52,6 +52,7 @@ type Key = (Vc, u8, u32, u16);
 /// The cells of one port as far as they have been seen.
 struct Follower {
     port: usize,
+    /// The links that bring cells, in ascending order.
     inputs: Vec<usize>,
     from: Time,
     to: Time,
@@ -175,6 +176,11 @@ fn number(kind: Kind) -> u8 {
 }
 
 impl Follower {
+    /// Whether a link brings cells to the port. It is asked of every link at every stop, and a port may have thousands.
+    fn brings(&self, link: usize) -> bool {
+        self.inputs.binary_search(&link).is_ok()
+    }
+
     /// Looks at what is new at the port and on its links. `first` says that what is in the buffer has arrived before.
     fn observe(&mut self, live: &mut Live, first: bool) {
         self.discards.extend(live.drain_discards());
@@ -185,7 +191,7 @@ impl Follower {
                 if first {
                     live.add_stored(port, &mut at_port);
                 }
-            } else if self.inputs.contains(&port.link) {
+            } else if self.brings(port.link) {
                 live.new_rows(port, &mut self.known, &mut coming);
             }
         }
@@ -241,7 +247,7 @@ impl Follower {
         for discard in std::mem::take(&mut self.discards) {
             if discard.link == self.port {
                 self.discarded(&discard);
-            } else if self.inputs.contains(&discard.link) {
+            } else if self.brings(discard.link) {
                 let (vc, kind, cell) = (discard.vc, number(discard.cell.kind), discard.cell);
                 for place in 0..discard.count as u16 {
                     self.cells.remove(&(vc, kind, cell.frame, cell.position + place));

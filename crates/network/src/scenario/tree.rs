@@ -179,7 +179,9 @@ impl Convert<'_> {
             DeValue::String(text) => Value::String(text.to_string()),
             DeValue::Integer(integer) => {
                 let parsed = i64::from_str_radix(integer.as_str(), integer.radix());
-                Value::Integer(parsed.map_err(|_| (format!("the number {integer} is too large"), offset))?)
+                let message =
+                    || format!("expected a whole number from {} to {}, found {integer}", i64::MIN, i64::MAX);
+                Value::Integer(parsed.map_err(|_| (message(), offset))?)
             }
             DeValue::Float(float) => {
                 Value::Float(float.as_str().parse().map_err(|_| (format!("{float} is no number"), offset))?)

@@ -366,10 +366,22 @@ fn errors_say_line_key_and_what_was_expected() {
         ("[port]\nfrom = \"switch1\"", "9: port: expected an array, found a table"),
         ("[link\nrate = \"1 Mbit/s\"", "9: unclosed table, expected `]`"),
         ("[topology]\nsources = 3", "9: duplicate key \"topology\""),
+        (
+            "[cells]\nseed = 18446744073709551615",
+            "10: expected a whole number from -9223372036854775808 to 9223372036854775807, found 18446744073709551615",
+        ),
     ] {
         let found = error(&format!("{MINIMAL}{added}\n"), &[]);
         let expected = format!("test.toml:{expected}");
         assert!(found.starts_with(&expected), "{added}\nfound:    {found}\nexpected: {expected}");
+    }
+}
+
+#[test]
+fn scenarios_have_names_that_can_be_seen() {
+    for name in ["", " "] {
+        let text = MINIMAL.replace("\"minimal\"", &format!("\"{name}\""));
+        assert_eq!(error(&text, &[]), "test.toml:3: name: expected a name, found an empty one");
     }
 }
 

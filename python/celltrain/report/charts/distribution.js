@@ -9,12 +9,19 @@ class Distribution extends Chart {
     this.svg.onkeydown = (event) => this.key(event);
     data.series.forEach((series, index) => {
       const item = htmlNode(this.bar, "span", "", `${series.name}: ${series.said}`);
-      const swatch = htmlNode(item, "span", "swatch");
-      swatch.style.borderColor = swatch.style.background = COLOURS[index % COLOURS.length];
-      item.prepend(swatch);
+      const sample = htmlNode(item, "span", "sample");
+      sample.style.borderColor = COLOURS[index % COLOURS.length];
+      sample.style.borderTopStyle = this.dashes(index)[0];
+      item.prepend(sample);
     });
     this.readout.textContent = "Point at the chart, or use the arrow keys, to read the shares.";
     this.start();
+  }
+
+  // Curves of one colour have other dashes, as there may be more of them than colours: what a border and a line call them.
+  dashes(index) {
+    const every = [["solid", "none"], ["dashed", "7 4"], ["dotted", "2 3"]];
+    return every[Math.floor(index / COLOURS.length) % every.length];
   }
 
   layout() {
@@ -66,7 +73,7 @@ class Distribution extends Chart {
     }
     const below = { x: this.right, y: this.bottom + 40, "text-anchor": "end" };
     svgNode(this.svg, "text", below, shortened(this.data.xlabel, this.width / LETTER));
-    this.data.series.forEach((series, index) => this.curve(series, COLOURS[index % COLOURS.length]));
+    this.data.series.forEach((series, index) => this.curve(series, COLOURS[index % COLOURS.length], this.dashes(index)[1]));
     this.cursor = svgNode(this.svg, "line", { y1: this.top, y2: this.bottom, class: "cursor", visibility: "hidden" });
     const surface = svgNode(this.svg, "rect", {
       x: this.left, y: this.top, width: this.right - this.left, height: this.bottom - this.top, class: "surface",
@@ -76,12 +83,13 @@ class Distribution extends Chart {
   }
 
   // Steps: the share jumps at each value.
-  curve(series, colour) {
+  curve(series, colour, dashes) {
     let path = `M${this.x(series.x[0]).toFixed(1)} ${this.y(0)}`;
     series.x.forEach((value, place) => {
       path += `H${this.x(value).toFixed(1)}V${this.y(series.share[place]).toFixed(1)}`;
     });
-    svgNode(this.svg, "path", { d: `${path}H${this.right}`, fill: "none", stroke: colour, "stroke-width": 1.5 });
+    const look = { fill: "none", stroke: colour, "stroke-width": 1.5, "stroke-dasharray": dashes };
+    svgNode(this.svg, "path", { d: `${path}H${this.right}`, ...look });
     for (const [share, value] of series.marks) {
       svgNode(this.svg, "circle", { cx: this.x(value), cy: this.y(share), r: 4, fill: colour, stroke: "var(--paper)" });
     }

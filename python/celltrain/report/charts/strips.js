@@ -9,7 +9,9 @@ class Strips extends Chart {
     this.svg.setAttribute("role", "img");
     this.svg.setAttribute("tabindex", 0);
     this.svg.onkeydown = (event) => this.key(event);
-    for (const [group, colour] of this.groups()) {
+    // Of more groups than colours some would have one colour: the names of their strips say which is which.
+    const known = this.groups().length <= COLOURS.length ? this.groups() : [];
+    for (const [group, colour] of known) {
       const item = htmlNode(this.bar, "span", "", group);
       const swatch = htmlNode(item, "span", "swatch");
       swatch.style.borderColor = swatch.style.background = colour;

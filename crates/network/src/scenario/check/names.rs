@@ -1,12 +1,18 @@
-//! Names of nodes, groups and flows. Results, pictures and messages put them on one line.
+//! Names of scenarios, nodes, groups and flows. Results, pictures and messages put the latter on one line.
 
 use super::{
     super::spec::{Spec, Topology},
     Checked, Problem,
 };
 
-/// Checks that each name can be seen, and stands on one line.
+/// What is wrong with a name that nobody can see.
+const EMPTY: &str = "expected a name, found an empty one";
+
+/// Checks that each name can be seen, and that those of a network stand on one line.
 pub(super) fn check(spec: &Spec) -> Checked {
+    if spec.name.trim().is_empty() {
+        return Err(Problem::new("name", EMPTY));
+    }
     if let Topology::Graph(graph) = &spec.topology {
         for (index, node) in graph.node.iter().enumerate() {
             name(&node.name, || format!("topology.node.{index}.name"))?;
@@ -24,7 +30,7 @@ pub(super) fn check(spec: &Spec) -> Checked {
 /// Checks one name. Its key is only made for a message: a network may have a million nodes.
 fn name(name: &str, key: impl FnOnce() -> String) -> Checked {
     let message = if name.trim().is_empty() {
-        "expected a name, found an empty one".to_owned()
+        EMPTY.to_owned()
     } else if name.contains(breaks_line) {
         format!("expected a name on one line, without tabs, found {name:?}")
     } else {
