@@ -15,6 +15,7 @@ mod far;
 pub mod fingerprint;
 mod keys;
 pub mod levels;
+mod logarithm;
 pub mod merge;
 pub mod parts;
 pub mod quantity;

@@ -188,6 +188,33 @@ impl<C: Item> Stream<C> {
         self.trains.push(train);
     }
 
+    /// Appends `train`, and further trains of as many items as long as `next` makes the following one of each; none joins another. The last
+    /// one has that number. Returns how many there were.
+    #[inline(always)]
+    pub fn push_row(
+        &mut self,
+        last: u64,
+        mut train: Train<C>,
+        mut next: impl FnMut(&mut Train<C>) -> bool,
+    ) -> u64 {
+        assert!(train.first.ps() >= self.horizon, "a train arrives before the horizon of its stream");
+        let mut trains = 0;
+        loop {
+            if self.trains.len() == self.trains.capacity() {
+                self.push_into_more(&{ train });
+            } else {
+                self.trains.push(train);
+            }
+            trains += 1;
+            if !next(&mut train) {
+                break;
+            }
+        }
+        self.last = last;
+        self.pushed += trains * u64::from(train.count);
+        trains
+    }
+
     /// As [`Stream::push`], of a train that does not join the last one.
     #[inline(always)]
     pub fn push_apart(&mut self, last: u64, train: &Train<C>) {

@@ -1,7 +1,11 @@
 //! Sources inside a host: applications that write to TCP, and those of cells and packets without TCP.
 
 use celltrain_atm::Cell;
-use celltrain_engine::{Instant, Time, time::NEVER};
+use celltrain_engine::{
+    Instant, Time,
+    stream::{Stream, Train},
+    time::NEVER,
+};
 
 use super::{Host, Outgoing, packets::Next as _};
 use crate::{
@@ -70,6 +74,10 @@ impl Host {
         let vc = &mut self.parts.outgoing[cells.outgoing as usize];
         let (streams, flight) = streams.parts();
         let stream = &mut streams[vc.stream];
+        if vc.is_unfollowed() && cells.as_poisson().is_some() {
+            let sent = send_poisson(&mut source.next, cells, vc, until, stream);
+            return (source.next.ps(), sent);
+        }
         let mut sent = 0;
         loop {
             let (at, item, count) = next_unit(&mut source.next, cells, vc, flight);
@@ -95,6 +103,30 @@ impl Host {
         }
         next
     }
+}
+
+/// A Poisson source sends frames of cells of which nobody asks when they were sent, as [`Host::send_bare`] does. Returns how many.
+fn send_poisson(
+    next: &mut Instant,
+    cells: &mut CellSource,
+    vc: &mut Outgoing,
+    until: Time,
+    stream: &mut Stream<Cell>,
+) -> u64 {
+    let (length, limit) = (cells.unit.frame, until.min(cells.stop));
+    let Some((mean, generator)) = cells.as_poisson() else { return 0 };
+    let item = vc.next(Cell { length, ..Cell::default() }, length);
+    let first = Train { count: length.into(), ..Train::single(*next, item) };
+    let mut after = first.first;
+    let sent = stream.push_row(0, first, |frame| {
+        after = after.delayed(generator.exponential(mean));
+        frame.first = after;
+        frame.item.frame = frame.item.frame.wrapping_add(1);
+        after.ps() < limit
+    });
+    vc.frames = item.frame.wrapping_add(sent as u32);
+    *next = if after.ps() < cells.stop { after } else { Instant::at(NEVER) };
+    sent
 }
 
 /// What a source sends at `next`: when, the first of its cells, and how many they are. Moves `next` on.

@@ -90,7 +90,8 @@ impl VcOccupancy {
     }
 
     /// A unit of `vc` leaves the buffer.
-    #[inline]
+    // Inlined by force into the two loops of stored ports.
+    #[inline(always)]
     pub(super) fn leave(&mut self, vc: u32, clp: bool, size: u32) {
         let (of_vc, size) = (&mut self.vcs[vc as usize], u64::from(size));
         for sum in [&mut of_vc.held, &mut self.by_clp[usize::from(clp)]] {

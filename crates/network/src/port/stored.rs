@@ -36,6 +36,8 @@ pub(super) struct Stored {
     vc_capacity: u64,
     /// Whether the buffer is counted in octets.
     in_octets: bool,
+    /// Whether a unit takes one of the buffer, of which a VC may take all.
+    counts_units: bool,
     /// None if units of all VCs are sent in the order of their arrival, out of one queue.
     scheduler: Option<Priority>,
     store: Store,
@@ -99,12 +101,14 @@ impl Stored {
         let Queuing { scheduler, vc_capacity, abr, rates, ingress } = queuing;
         let (capacity, vcs) = (line.capacity(), abr.len());
         let scheduler = Some(scheduler).filter(|scheduler| !scheduler.is_fifo());
+        let in_octets = matches!(line, Line::Packets { limit, .. } if limit.of_packet(2) == 2);
         Self {
             line,
             capacity,
             // Of a packet for which its own VC's packets leave no room in the whole buffer, others are not pushed out in vain.
             vc_capacity: vc_capacity.min(capacity),
-            in_octets: matches!(line, Line::Packets { limit, .. } if limit.of_packet(2) == 2),
+            in_octets,
+            counts_units: !in_octets && vc_capacity >= capacity,
             store: Store::new(vcs, scheduler.is_none(), pushes_out),
             scheduler,
             occupancy: VcOccupancy::new(vcs).listing(pushes_out),
@@ -151,26 +155,36 @@ impl Stored {
         if self.in_octets { cell.octets } else { 1 }
     }
 
+    /// Whether cells wait in one queue, and nobody but the policy has to know of each.
+    fn is_plain(&self) -> bool {
+        self.counts_units
+            && matches!(self.line, Line::Cells { .. })
+            && self.scheduler.is_none()
+            && self.pauses.since.is_none()
+            && !self.books.any()
+            && !self.changes_rate()
+    }
+
     /// Puts a unit that was accepted into its queue.
     #[inline(always)]
-    fn enter(&mut self, unit: &Unit) {
-        self.note_entered(unit);
+    fn enter<const PLAIN: bool>(&mut self, unit: &Unit) {
+        self.note_entered::<PLAIN>(unit);
         self.store.enqueue(unit);
-        if let Some(scheduler) = &mut self.scheduler {
+        if !PLAIN && let Some(scheduler) = &mut self.scheduler {
             scheduler.enqueue(unit.cell.vc, unit.load(), unit.at, &self.store);
         }
     }
 
     /// A unit is in the buffer from now on.
     #[inline(always)]
-    fn note_entered(&mut self, unit: &Unit) {
+    fn note_entered<const PLAIN: bool>(&mut self, unit: &Unit) {
         let vc = unit.cell.vc;
-        if self.books.any() {
+        if !PLAIN && self.books.any() {
             self.books.note_entered(unit, self.in_buffer());
         }
         let of_vc = self.occupancy.enter(vc, unit.cell.clp, unit.size);
         let total = self.occupancy.total();
-        let fits = total <= self.capacity && of_vc <= self.vc_capacity;
+        let fits = total <= self.capacity && (PLAIN || of_vc <= self.vc_capacity);
         assert!(fits, "the policy accepted a unit into a full buffer");
         self.most = self.most.max(total);
     }
@@ -190,11 +204,11 @@ impl Stored {
 
     /// Takes the unit that goes next out of its queue, if anything waits at `now`.
     #[inline(always)]
-    fn take_next(&mut self, now: Instant) -> bool {
-        if self.has_nothing() {
+    fn take_next<const PLAIN: bool>(&mut self, now: Instant) -> bool {
+        if if PLAIN { self.store.waiting() == 0 } else { self.has_nothing() } {
             return false;
         }
-        let Some(scheduler) = &mut self.scheduler else {
+        let Some(scheduler) = self.scheduler.as_mut().filter(|_| !PLAIN) else {
             self.store.take_first(&mut self.unit);
             return true;
         };
@@ -217,8 +231,8 @@ impl Stored {
 
     /// Whether the link may begin to transmit.
     #[inline]
-    fn is_free(&self) -> bool {
-        !self.sends && self.pauses.since.is_none()
+    fn is_free<const PLAIN: bool>(&self) -> bool {
+        !self.sends && (PLAIN || self.pauses.since.is_none())
     }
 
     /// Whether it waits for the end of a pause, with something to send and nothing in transmission.
@@ -250,9 +264,9 @@ impl Stored {
 
     /// The last bit of the unit in transmission is sent at `now`: it leaves the buffer.
     #[inline(always)]
-    fn end_sending(&mut self, now: Instant) {
+    fn end_sending<const PLAIN: bool>(&mut self, now: Instant) {
         self.sends = false;
-        if self.books.any() {
+        if !PLAIN && self.books.any() {
             self.books.note_left(&self.unit, self.in_buffer() + 1, now);
         }
         self.occupancy.leave(self.unit.cell.vc, self.unit.cell.clp, self.unit.size);
@@ -276,12 +290,6 @@ impl Stored {
     fn set_rate(&mut self, rate: BitRate) {
         (self.carried, self.begun) = (self.carried(), 0);
         self.line = self.line.at(rate);
-    }
-
-    /// Whether more limits what is in the buffer than its size.
-    #[inline]
-    fn is_limited(&self) -> bool {
-        self.vc_capacity < self.capacity || self.books.any()
     }
 
     /// Whether `cell` exceeds a limit other than the size of the buffer.
@@ -354,7 +362,10 @@ impl Service for Stored {
     fn is_full(&self, _: Instant, cell: &Cell) -> bool {
         // What is there fits, see `note_entered`. A VC alone has no more than all of them.
         let room = self.capacity - self.occupancy.total();
-        u64::from(self.size(cell)) > room || self.is_limited() && self.exceeds_limits(cell)
+        if self.counts_units && !self.books.any() {
+            return room == 0;
+        }
+        u64::from(self.size(cell)) > room || self.exceeds_limits(cell)
     }
 
     #[inline]

@@ -428,6 +428,20 @@ mod tests {
             let [straight, apart] = [false, true].map(|follow| done(&overrides, &frames, &stops, follow));
             prop_assert_eq!(straight, apart);
         }
+
+        /// A port that pushes out does the same whether its policy alone has to know of each unit, or its levels are followed too.
+        #[test]
+        fn a_plain_port_that_pushes_out_is_like_any_other(
+            frames in frames(),
+            stops in prop::collection::btree_set(1_u64..3_000_000_000, 1..8),
+            policy in prop::sample::select(vec!["abs-push-out", "abs-push-out-hardware", "epd-push-out"]),
+            buffer in prop::sample::select(vec!["8 cells", "20 cells", "1000 cells"]),
+        ) {
+            let overrides = [("topology.sources", "2"), ("switch.discard.policy", policy), ("switch.buffer", buffer)];
+            let stops: Vec<_> = stops.into_iter().collect();
+            let [plain, followed] = [false, true].map(|follow| done(&overrides, &frames, &stops, follow));
+            prop_assert_eq!(plain, followed);
+        }
     }
 
     /// The end of a frame that the port marks was lost before: the next frame, whose transport answers no marks, is taken for its rest.

@@ -137,6 +137,15 @@ impl CellSource {
         self.unless_stopped(next)
     }
 
+    /// If it sends whole frames at exponentially distributed intervals: their mean, and what draws them.
+    #[inline]
+    pub(crate) fn as_poisson(&mut self) -> Option<(Time, &mut Generator)> {
+        match self.pattern {
+            Pattern::Poisson { mean } if self.unit.is_whole => Some((mean, &mut self.generator)),
+            _ => None,
+        }
+    }
+
     #[inline(always)]
     fn unless_stopped(&self, next: Instant) -> Instant {
         if next.ps() < self.stop { next } else { self.once_stopped(next) }

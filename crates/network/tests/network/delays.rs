@@ -181,6 +181,12 @@ traffic = { kind = "on-off", peak = "3 Mbit/s", on = "1 ms", off = "2 ms", frame
 name = "3"
 from = "c"
 to = "a"
+[[flow]]
+name = "4"
+from = "c"
+to = "b"
+stop = "30 ms"
+traffic = { kind = "poisson", rate = "2 Mbit/s", frame = 5 }
 "#;
     let both = ["all", "none"].map(|delays| run(MEETING, &[("measures.delays", delays)], false));
     assert_eq!(both[0].fingerprint, both[1].fingerprint);

@@ -28,7 +28,7 @@ impl Stored {
     /// As [`Stored::enter`], where the link is free and nothing waits: the unit needs no queue, because it is sent at once.
     #[inline]
     fn enter_alone(&mut self, unit: &Unit) {
-        self.note_entered(unit);
+        self.note_entered::<false>(unit);
         self.store.pass(&unit.cell);
         self.tell_passed(unit, unit.at);
         self.unit = *unit;
@@ -44,7 +44,7 @@ impl Stored {
 
     /// The link becomes free at `now`, and nothing waits.
     fn idle(&mut self, now: Instant) {
-        assert!(!self.take_next(now), "nothing waits");
+        assert!(!self.take_next::<false>(now), "nothing waits");
     }
 
     /// The cells of `train` were accepted; the last of them, `unit`, is in transmission, and each before it has left when the next one came.
@@ -100,7 +100,7 @@ impl PortCore<Stored> {
         train: &Train<Cell>,
         streams: &mut Streams,
     ) -> u32 {
-        self.service.note_entered(first);
+        self.service.note_entered::<false>(first);
         let Passed { count, other } = self.pass_cells(policy, first, self.service.line.slot(), train);
         self.send_train(first, train, count, streams);
         let Some((next, accepted)) = other else { return count };

@@ -21,6 +21,29 @@ impl PortCore<Stored> {
         until: Time,
         streams: &mut Streams,
     ) -> u64 {
+        // Other policies have their departures computed where a port is plain.
+        let plain = P::Needs::PUSH_OUT
+            && self.service.is_plain()
+            && self.control.is_none()
+            && self.policers.is_empty();
+        let units = if P::Needs::PUSH_OUT && plain {
+            self.serve_arrivals::<true, P>(policy, until, streams)
+        } else {
+            self.serve_arrivals::<false, P>(policy, until, streams)
+        };
+        self.settle(policy, until, streams);
+        units
+    }
+
+    /// Handles every arrival before `until`, and every departure up to it; returns how many units arrived. `PLAIN`: as [`Stored::is_plain`],
+    /// without policers and rate control.
+    #[inline(always)]
+    fn serve_arrivals<const PLAIN: bool, P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        until: Time,
+        streams: &mut Streams,
+    ) -> u64 {
         let (mut units, mut train) = (0, Train::default());
         self.merge.refill(streams);
         let mut several = self.merge.lend();
@@ -28,12 +51,11 @@ impl PortCore<Stored> {
             Some(several) => several.next::<false, _>(until, streams, &mut train),
             None => self.merge.next(until, streams, &mut train),
         } {
-            units += self.arrive(policy, &mut train, streams);
+            units += self.arrive_at::<PLAIN, P>(policy, &mut train, streams);
         }
         if let Some(several) = several {
             self.merge.take_back(several);
         }
-        self.settle(policy, until, streams);
         units
     }
 
@@ -45,13 +67,25 @@ impl PortCore<Stored> {
         train: &mut Train<Cell>,
         streams: &mut Streams,
     ) -> u64 {
+        self.arrive_at::<false, P>(policy, train, streams)
+    }
+
+    /// As [`PortCore::arrive`], at a port that is `PLAIN` or may not be.
+    #[inline(always)]
+    fn arrive_at<const PLAIN: bool, P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        train: &mut Train<Cell>,
+        streams: &mut Streams,
+    ) -> u64 {
         let mut units = u64::from(train.count);
         loop {
-            self.advance(policy, train.first, streams);
-            let low_latency = train.item.ecn.is_low_latency();
+            self.advance::<PLAIN, P>(policy, train.first, streams);
+            // No scheduler asks at a plain port.
+            let low_latency = !PLAIN && train.item.ecn.is_low_latency();
             let mut unit = Unit { cell: train.item, at: train.first, size: 0, low_latency };
-            if self.notify_allocator(unit.at, &mut unit.cell, streams) {
-                let behind = self.on_unit(policy, &mut unit, train, streams);
+            if PLAIN || self.notify_allocator(unit.at, &mut unit.cell, streams) {
+                let behind = self.on_unit::<PLAIN, P>(policy, &mut unit, train, streams);
                 if behind > 0 {
                     train.advance(behind);
                 }
@@ -82,8 +116,8 @@ impl PortCore<Stored> {
             pauses.count += 1;
         } else if let Some(since) = pauses.since.take() {
             pauses.time = pauses.time.plus(at.since(since), 1);
-            if self.service.is_free() {
-                self.send_next(policy, at, streams);
+            if self.service.is_free::<false>() {
+                self.send_next::<false, P>(policy, at, streams);
             }
         }
     }
@@ -111,12 +145,17 @@ impl PortCore<Stored> {
     /// Handles the departures up to `now`, and the ends of the rate allocator's intervals up to the same picosecond: an
     /// interval ends before anything else that happens then, but for departures at its very beginning.
     #[inline(always)]
-    fn advance<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams) {
-        while let Some(end) = self.interval_end(now) {
-            self.send_until(policy, Instant::start_of(end), streams);
+    fn advance<const PLAIN: bool, P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        streams: &mut Streams,
+    ) {
+        while !PLAIN && let Some(end) = self.interval_end(now) {
+            self.send_until::<PLAIN, P>(policy, Instant::start_of(end), streams);
             self.end_interval(end);
         }
-        self.send_until(policy, now, streams);
+        self.send_until::<PLAIN, P>(policy, now, streams);
     }
 
     /// As [`PortCore::advance`], out of the way of arrivals.
@@ -127,24 +166,29 @@ impl PortCore<Stored> {
         now: Instant,
         streams: &mut Streams,
     ) {
-        self.advance(policy, now, streams);
+        self.advance::<false, P>(policy, now, streams);
     }
 
     /// Handles the departures up to `now`.
     #[inline(always)]
-    fn send_until<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, streams: &mut Streams) {
+    fn send_until<const PLAIN: bool, P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        streams: &mut Streams,
+    ) {
         while let Some(departure) = self.service.departure().filter(|&departure| departure <= now) {
-            self.follow_rate(policy, departure);
-            self.depart(policy, departure);
-            self.send_next(policy, departure, streams);
+            self.follow_rate::<PLAIN, P>(policy, departure);
+            self.depart::<PLAIN, P>(policy, departure);
+            self.send_next::<PLAIN, P>(policy, departure, streams);
         }
-        self.follow_rate(policy, now);
+        self.follow_rate::<PLAIN, P>(policy, now);
     }
 
     /// The last bit of the unit in transmission is sent at `now`.
     #[inline(always)]
-    fn depart<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) {
-        self.service.end_sending(now);
+    fn depart<const PLAIN: bool, P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) {
+        self.service.end_sending::<PLAIN>(now);
         let unit = &self.service.unit;
         let sojourn = now.since(unit.at);
         self.stats.sojourns.add(sojourn);
@@ -161,8 +205,8 @@ impl PortCore<Stored> {
 
     /// Gives the link the rate that it has at `now`, before anything else happens then.
     #[inline]
-    fn follow_rate<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) {
-        while let Some(change) = self.service.rates.step(now.ps()) {
+    fn follow_rate<const PLAIN: bool, P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) {
+        while !PLAIN && let Some(change) = self.service.rates.step(now.ps()) {
             self.service.set_rate(change.rate);
             // What departs before and after it is on two grids.
             self.service.number = self.service.number.wrapping_add(APART);
@@ -172,11 +216,16 @@ impl PortCore<Stored> {
 
     /// The link is free at `start`: sends what the scheduler chooses and the policy lets pass, if anything waits.
     #[inline(always)]
-    fn send_next<P: BufferPolicy>(&mut self, policy: &mut P, start: Instant, streams: &mut Streams) {
-        if self.service.pauses.since.is_some() {
+    fn send_next<const PLAIN: bool, P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        start: Instant,
+        streams: &mut Streams,
+    ) {
+        if !PLAIN && self.service.pauses.since.is_some() {
             return;
         }
-        while self.service.take_next(start) {
+        while self.service.take_next::<PLAIN>(start) {
             if self.passes_taken(policy, start) {
                 return self.transmit(start, streams);
             }
@@ -227,18 +276,23 @@ impl PortCore<Stored> {
     /// many units of the train behind it were handled with it.
     // Forced into the loop over arrivals, which two processes have.
     #[inline(always)]
-    fn on_unit<P: BufferPolicy>(
+    fn on_unit<const PLAIN: bool, P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         unit: &mut Unit,
         train: &Train<Cell>,
         streams: &mut Streams,
     ) -> u32 {
-        if !self.admit::<true, P>(policy, unit.at, &mut unit.cell) {
+        let accepted = if PLAIN {
+            self.admit::<false, P>(policy, unit.at, &mut unit.cell)
+        } else {
+            self.admit::<true, P>(policy, unit.at, &mut unit.cell)
+        };
+        if !accepted {
             return 0;
         }
-        unit.size = self.service.size(&unit.cell);
-        if self.service.is_free() {
+        unit.size = if PLAIN { 1 } else { self.service.size(&unit.cell) };
+        if self.service.is_free::<PLAIN>() {
             // What a policy decides at the head of the queue is decided there, unit by unit.
             if !P::Needs::DEQUEUE && self.comes_alone(train) {
                 return self.pass_train(policy, unit, train, streams);
@@ -247,8 +301,10 @@ impl PortCore<Stored> {
             return 0;
         }
         self.note_accepted(unit);
-        self.service.enter(unit);
-        self.note_abr_queue(unit.at);
+        self.service.enter::<PLAIN>(unit);
+        if !PLAIN {
+            self.note_abr_queue(unit.at);
+        }
         0
     }
 }
