@@ -69,6 +69,29 @@ test("no switch stands on a link of others, so that each link can be followed to
   }
 });
 
+test("a cable that carries nothing is seen whichever its direction is, and once", () => {
+  const names = ["one", "two", "three"];
+  const nodes = [...names.map((name) => ({ name, kind: "switch" })), { name: "from", kind: "host" }, { name: "to", kind: "host" }];
+  const own = [{ from: "from", to: "one" }, { from: "one", to: "two" }, { from: "two", to: "to" }];
+  for (const [idle, cables] of [
+    [[{ from: "two", to: "three", simplex: true }], 1], [[{ from: "three", to: "two", simplex: true }], 1], [[{ from: "three", to: "two" }], 1],
+    [[{ from: "three", to: "two" }, { from: "one", to: "three" }], 2],
+  ]) {
+    const link = [...own, ...idle];
+    const toml = `${textOf({ kind: "graph" })}
+node = [${nodes.map(({ name, kind }) => `{ name = "${name}", kind = "${kind}" }`)}]
+link = [${link.map((one) => `{ ${Object.entries(one).map(([key, value]) => `${key} = ${JSON.stringify(value)}`)} }`)}]
+[[flow]]
+name = "1"
+from = "from"
+to = "to"
+`;
+    const description = new Engine(module).load({ name: "network", toml, set: [] });
+    const layout = layOut(description, [870, 230]);
+    assert.equal(idleIn(description, layout, lanesOf(description, layout)).length, cables, JSON.stringify(idle));
+  }
+});
+
 test("a ring is a ring: its links do not cross", () => {
   const sign = (a, b, c) => Math.sign((b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x));
   const cross = (a, b, c, d) => sign(a, b, c) !== sign(a, b, d) && sign(c, d, a) !== sign(c, d, b);

@@ -6,6 +6,7 @@ import { load } from "./support.mjs";
 
 const { largest, samplesIn, windowOf } = await load("stage/strip/window");
 const { ratesOf } = await load("stage/strip/rates");
+const { pixelsOf } = await load("stage/strip/crowd");
 
 test("what is seen lies in the run, and is no shorter than can be drawn", () => {
   assert.deepEqual(windowOf(0, 100, 100), { from: 0, to: 100 });
@@ -31,4 +32,20 @@ test("a flow that delivers as much in each sample has one throughput", () => {
   const [even, none] = ratesOf(run);
   assert.ok(even.every((rate) => Math.abs(rate - 10e6) < 1));
   assert.ok(none.every((rate) => rate === 0));
+});
+
+test("a crowd of curves has each of them, the last on top, and no gap where one rises", () => {
+  const times = [0, 50, 99];
+  const sheet = { width: 100, height: 100, x: (time) => time, y: (value) => 99 - value };
+  const curves = [{ values: [10, 10, 10], colour: 1 }, { values: [0, 90, 0], colour: 2 }, { values: [0, 20, 20], colour: 3, known: (value) => value > 0 }];
+  const pixels = pixelsOf(curves, times, { from: 0, to: 99 }, sheet, ({ colour }) => colour);
+  const at = (x, value) => pixels[(99 - value) * 100 + x];
+  assert.deepEqual([at(0, 10), at(99, 10)], [1, 1]);
+  assert.deepEqual([at(50, 90), at(0, 0), at(99, 0)], [2, 2, 2]);
+  // What is not known is not drawn, and nothing is drawn beside the curves.
+  assert.deepEqual([at(25, 20), at(60, 20), at(50, 95), at(0, 50)], [0, 3, 0, 0]);
+  for (let value = 0; value <= 90; value++) {
+    const row = Array.from({ length: 51 }, (_, x) => at(x, value));
+    assert.ok(row.some((colour) => colour === 2), `the curve is cut at ${value}`);
+  }
 });

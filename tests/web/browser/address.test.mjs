@@ -111,6 +111,84 @@ inBrowser("the address", ({ open, until, now, fingerprint, drop }) => {
     await page.context().close();
   });
 
+  test("what is refused leaves the story where it was, and the address with it", async () => {
+    const page = await open("#story=lost-cell&step=2");
+    const { encode } = await load("text/share");
+    await until(page, "history.state !== null");
+    const broken = `#run=${await encode({ scenario: "broken.toml", toml: "schema = 1\nduration = ", set: [], at: 0 })}`;
+    const refused = { "a link": () => page.evaluate(`location.hash = "${broken}"`), "a file": () => drop(page, "broken.toml", "schema = 2") };
+    for (const [what, show] of Object.entries(refused)) {
+      await page.evaluate("document.querySelector('#toast').hidden = true, void 0");
+      await show();
+      await until(page, "!document.querySelector('#toast').hidden");
+      assert.match(await page.textContent("#toast"), /^broken\.toml:/, what);
+      assert.ok(await page.isVisible("#story"), what);
+      assert.equal(await page.textContent("#story .kicker"), "Story, 2 of 5", what);
+      assert.equal(await page.inputValue("#stories"), "lost-cell", what);
+      await until(page, "location.hash === '#story=lost-cell&step=2'");
+    }
+    await page.click("#story button:text-is('Next')");
+    await until(page, "document.querySelector('#story .kicker').textContent === 'Story, 3 of 5'");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  /** Loads of the scenario `lab.slow` wait until `lab.go` is called; `lab.loads` has all loads, `lab.written` the fragments that the page
+   * gives its address. */
+  const hold = (page) => page.evaluate(`(() => {
+    const { start, load } = lab;
+    lab.start = async (scenario, ...others) => {
+      if (scenario.id === lab.slow) await new Promise((go) => (lab.go = go));
+      return start.call(lab, scenario, ...others);
+    };
+    [lab.loads, lab.written] = [[], []];
+    lab.load = (...all) => {
+      lab.loads.push(load.apply(lab, all));
+      return lab.loads.at(-1);
+    };
+    for (const name of ["pushState", "replaceState"]) {
+      const write = history[name];
+      history[name] = (state, title, address) => (lab.written.push(new URL(address, location).hash), write.call(history, state, title, address));
+    }
+  })()`);
+
+  test("until something that loads slowly is shown, the page and its address are those of what was there before", async () => {
+    const page = await open("#story=lost-cell&step=2");
+    await until(page, "history.state !== null");
+    await hold(page);
+    for (const [menu, id, shown] of [["#stories", "bufferbloat", "#story=bufferbloat"], ["#scenarios", "two-sources", "#scenario=two-sources"]]) {
+      const before = await page.evaluate("[lab.guide.story?.id, lab.guide.step]");
+      await page.evaluate(`[lab.slow, lab.go, lab.written] = ["${id}", undefined, []], void 0`);
+      await page.selectOption(menu, id);
+      await until(page, "lab.go !== undefined");
+      // What is chosen, and what is changed, in what stands there still.
+      await page.evaluate("lab.chooseFlow(0)");
+      await page.evaluate("lab.changes.set('seed', '7')");
+      assert.deepEqual(await page.evaluate("[lab.guide.story?.id, lab.guide.step]"), before);
+      await until(page, "lab.address.timer === undefined");
+      await page.evaluate("lab.go()");
+      await until(page, `location.hash === "${shown}"`);
+      assert.deepEqual(await page.evaluate("lab.written"), [shown]);
+    }
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("who wants no story any more gets none that is still being loaded", async () => {
+    const page = await open("#story=lost-cell&step=2");
+    await hold(page);
+    await page.evaluate("lab.slow = 'bufferbloat'");
+    await page.selectOption("#stories", "bufferbloat");
+    await until(page, "lab.go !== undefined");
+    await page.selectOption("#stories", "");
+    assert.deepEqual(await page.evaluate("lab.go(), Promise.all(lab.loads)"), [false]);
+    assert.ok(await page.isHidden("#story"));
+    assert.equal(await page.evaluate("lab.scenario.id"), "lost-cell");
+    await until(page, "location.hash.startsWith('#run=')");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("a state that does not fit together is met with a sentence, or with what there is", async () => {
     const { encode } = await load("text/share");
     const state = { scenario: "lost-cell", set: [], at: 0 };
@@ -190,7 +268,12 @@ inBrowser("the address", ({ open, until, now, fingerprint, drop }) => {
     await go("forward", "bufferbloat 2");
     assert.equal(await page.evaluate("history.length"), length + 4);
     // Quicker than anything is shown.
-    await page.evaluate("history.back(), setTimeout(() => history.back(), 20), setTimeout(() => history.back(), 40), void 0");
+    await page.evaluate(`(() => {
+      const back = () => history.back();
+      const [second, third] = [() => (removeEventListener("popstate", second), addEventListener("popstate", third), back()), () => (removeEventListener("popstate", third), back())];
+      addEventListener("popstate", second);
+      back();
+    })()`);
     await shown("lost-cell", "location.hash === '#scenario=lost-cell'");
     await written();
     await shown("lost-cell", "location.hash === '#scenario=lost-cell'");

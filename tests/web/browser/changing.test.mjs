@@ -14,7 +14,7 @@ inBrowser("changes", ({ open, until, now, finished, fingerprint }) => {
     await until(page, "lab.run.description.seed === '9' && lab.run.now === 400e9");
     await page.evaluate("lab.changes.set('seed', '8'), lab.openScenario({ ...lab.scenario, id: 'two-sources', toml: lab.scenario.toml.replace('fifteen', 'some') }), void 0");
     await until(page, "lab.scenario.id === 'two-sources'");
-    await page.waitForTimeout(1000);
+    await until(page, "lab.changes.under === undefined");
     assert.deepEqual(await page.evaluate("lab.set"), []);
     // A run that ended in the middle of a jump does not hold up the next one.
     await page.evaluate("lab.playback.seek(30e9)");

@@ -60,6 +60,12 @@ inBrowser("what is opened", ({ open, until, now, finished, fingerprint, drop }) 
     const page = await open("#scenario=lost-cell");
     // The first ones take longer to load than those that follow.
     await page.evaluate(`(() => {
+      const { load } = lab;
+      lab.loads = [];
+      lab.load = (...all) => {
+        lab.loads.push(load.apply(lab, all));
+        return lab.loads.at(-1);
+      };
       const choose = (menu, value) => {
         document.getElementById(menu).value = value;
         document.getElementById(menu).dispatchEvent(new Event("change"));
@@ -67,8 +73,7 @@ inBrowser("what is opened", ({ open, until, now, finished, fingerprint, drop }) 
       choose("stories", "windows-and-espd");
       for (const id of ["fat-tree", "fifteen-connections", "one-connection"]) choose("scenarios", id);
     })()`);
-    await until(page, "lab.scenario.id !== 'lost-cell'");
-    await page.waitForTimeout(1500);
+    assert.deepEqual(await page.evaluate("Promise.all(lab.loads)"), [false, false, false, true]);
     assert.equal(await page.evaluate("lab.scenario.id"), "one-connection");
     assert.equal(await page.inputValue("#scenarios"), "one-connection");
     assert.equal(await page.inputValue("#stories"), "");

@@ -120,4 +120,51 @@ inBrowser("time", ({ open, until, now, idle, finished, drop }) => {
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });
+
+  test("of three thousand sources the network takes as many strokes as there are cells under way, and the strip no more than can be told apart", async () => {
+    const page = await open();
+    await drop(page, "many.toml", resolved("two-sources").replace("sources = 2", "sources = 3000").replace('duration = "5 s"', 'duration = "20 ms"').replace(/warm-up = .*/, 'warm-up = "0 s"').replace(/^start = .*$/m, 'start = "0 ms .. 5 ms"'));
+    await until(page, "lab.run.description.flows.length === 3000");
+    await finished(page);
+    await page.evaluate(`(() => {
+      [lab.strokes, lab.pictures] = [0, 0];
+      const { strip } = lab.stage;
+      const { draw } = strip;
+      strip.draw = (...all) => {
+        lab.pictures++;
+        draw.apply(strip, all);
+      };
+      for (const name of ["fillRect", "fill", "stroke", "strokeRect", "lineTo", "fillText", "strokeText"]) {
+        const draw = CanvasRenderingContext2D.prototype[name];
+        CanvasRenderingContext2D.prototype[name] = function (...all) {
+          // The port close up draws each cell that it has, however many sources there are.
+          if (!this.canvas.classList.contains("closeup")) lab.strokes++;
+          return draw.apply(this, all);
+        };
+      }
+    })()`);
+    const drawn = (change) => page.evaluate(`(async () => {
+      const picture = () => new Promise((resolve) => requestAnimationFrame(resolve));
+      await ${change};
+      await picture();
+      await picture();
+      [lab.strokes, lab.pictures] = [0, 0];
+      lab.stage.redraw();
+      await picture();
+      await picture();
+      return [lab.strokes / lab.pictures, lab.run.view.rows.length];
+    })()`);
+    for (const at of [2e9, 12e9]) {
+      const [strokes, rows] = await drawn(`lab.playback.seek(${at})`);
+      // The links and hosts alone would take 18 000.
+      assert.ok(rows > 0 && strokes < 2 * rows + 500, `${strokes} strokes for ${rows} rows`);
+    }
+    // The strip, which a flow that is chosen draws anew.
+    await page.evaluate("lab.strokes = 0, lab.chooseFlow(0)");
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
+    const strokes = await page.evaluate("lab.strokes");
+    assert.ok(strokes > 0 && strokes < 100_000, `${strokes} strokes`);
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
 });

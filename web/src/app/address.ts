@@ -41,19 +41,19 @@ export class Address {
 
   private async openShared(state: string): Promise<void> {
     const { app } = this;
-    const isLast = app.choose();
+    const isLast = app.lastChoice();
     const shared = await decode(state);
     if (!isLast()) return;
     const story = shared.story === undefined ? undefined : named("story", shared.story, tours);
     const scenario = shared.toml === undefined ? named("scenario", shared.scenario, library) : { id: "", title: shared.scenario, toml: shared.toml };
     if (story && story.scenario !== scenario.id) throw new Error(`This link is damaged: the story "${story.id}" is told with another scenario.`);
-    app.guide.leave();
     if (!(await app.load(scenario, shared.set, shared.at, shared.pinned))) return;
     const { port, speed } = shared;
     if (port !== undefined && portsOf(app.run.description).includes(port)) app.port = port;
     if (speed) app.playback.setSpeed(speed);
     else app.playback.setSpeedFor();
     if (story) app.guide.resume(story, shared.step ?? 1);
+    else app.guide.leave();
     app.refresh();
   }
 
@@ -62,6 +62,8 @@ export class Address {
     clearTimeout(this.timer);
     this.timer = setTimeout(async () => {
       this.timer = undefined;
+      // What is being opened is followed when it is shown, or refused: the browser may name it already.
+      if (this.app.isOpening) return;
       const isLast = this.app.lastChoice();
       const address = await this.ofWhatIsShown();
       if (!isLast()) return;

@@ -37,6 +37,8 @@ export class App {
   readonly guide: StoryGuide;
   /** Counts what was chosen to be loaded: the last choice wins, however long each one takes. */
   private choice = 0;
+  /** Whether the last choice is still to be shown or refused: until then all of the page is of what was chosen before. */
+  isOpening = false;
 
   constructor(private readonly startClient: () => Client) {
     this.stage = new Stage(this);
@@ -45,28 +47,28 @@ export class App {
     new Controls(this);
   }
 
-  /** Something else was chosen; the function that is returned says whether it is still the last choice. */
-  choose(): () => boolean {
-    this.choice++;
-    return this.lastChoice();
-  }
-
   /** Says later whether nothing else was chosen since. */
   lastChoice(): () => boolean {
     const { choice } = this;
     return () => choice === this.choice;
   }
 
+  /** Whatever is being opened is not wanted any more. */
+  stay(): void {
+    this.choice++;
+    this.isOpening = false;
+  }
+
   async openScenario(scenario: Scenario): Promise<void> {
-    this.guide.leave();
     if (!(await this.load(scenario, [], 0))) return;
+    this.guide.leave();
     this.playback.setSpeedFor();
     this.refresh();
   }
 
   /** Runs a file that somebody has dropped or opened. */
   async openFile(file: File): Promise<void> {
-    const isLast = this.choose();
+    const isLast = this.lastChoice();
     try {
       const toml = await file.text();
       if (isLast()) await this.openScenario({ id: "", title: file.name, toml });
@@ -76,15 +78,20 @@ export class App {
   }
 
   /** Loads a scenario and shows it at a time; returns whether it is shown, which it is not if another was chosen meanwhile. If it is
-   * refused the old run stays, and the error says why. */
+   * refused the old run stays, with its story and its address, and the error says why. */
   async load(scenario: Scenario, set: Settings, at: number, pinned?: Settings): Promise<boolean> {
-    const isLast = this.choose();
+    this.stay();
+    this.isOpening = true;
+    const isLast = this.lastChoice();
     const runs: Run[] = [];
     try {
       for (const settings of pinned ? [set, pinned] : [set]) runs.push(await this.start(scenario, settings, at));
     } catch (error) {
       runs.forEach((run) => run.end());
       if (!isLast()) return false;
+      this.isOpening = false;
+      // The menus name what is shown, and no longer what was chosen in them.
+      if (this.run) this.refresh();
       throw error;
     }
     if (!isLast()) {
@@ -98,6 +105,7 @@ export class App {
   private show(scenario: Scenario, set: Settings, [run, beside]: Run[]): void {
     const { ghost, beside: besideBefore, run: before } = this;
     const same = before && this.scenario.toml === scenario.toml;
+    this.isOpening = false;
     [this.run, this.scenario, this.set, this.beside, this.ghost] = [run, scenario, set, beside, undefined];
     for (const old of [ghost, besideBefore, before]) old?.end();
     this.changes.forget();
@@ -147,13 +155,14 @@ export class App {
   refresh(): void {
     this.playback.setSpeed(this.playback.speed);
     this.stage.refresh();
-    this.showScenario();
+    this.showNames();
     this.panel.render();
     this.address.follow();
   }
 
-  /** Lets the menu of scenarios name what is shown. */
-  showScenario(): void {
+  /** Lets the menus name what is shown. */
+  showNames(): void {
+    byId<HTMLSelectElement>("stories").value = this.guide.story?.id ?? "";
     const menu = byId<HTMLSelectElement>("scenarios");
     menu.value = this.scenario.id;
     menu.options[0].text = this.scenario.id ? "Own file" : this.scenario.title;

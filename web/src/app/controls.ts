@@ -23,10 +23,7 @@ export class Controls {
     const shown = new Option("Own file", "");
     shown.hidden = true;
     scenarios.append(shown, new Option("Open a file…", OPEN), ...library.map((one) => new Option(one.title, one.id)));
-    const failed = (error: Error) => {
-      say(error.message);
-      if (app.run) app.refresh();
-    };
+    const failed = (error: Error) => say(error.message);
     stories.addEventListener("change", () => {
       const story = tours.find((one) => one.id === stories.value);
       if (story) app.guide.begin(story).catch(failed);
@@ -36,7 +33,7 @@ export class Controls {
       const scenario = library.find((one) => one.id === scenarios.value);
       if (scenario) return void app.openScenario(scenario).catch(failed);
       // Nothing is chosen before a file is: the menu names what is shown, and the entry can be chosen again.
-      app.showScenario();
+      app.showNames();
       this.chooseFile();
     });
   }

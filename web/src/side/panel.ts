@@ -19,6 +19,8 @@ export class Panel {
   private cells: HTMLElement[][] = [];
   private tags: HTMLElement[] = [];
   private shown: unknown;
+  private portMenu!: HTMLSelectElement;
+  private portsMade: unknown;
   private readonly rule: RuleEditor;
   /** What is written in a field and not set, and why it was refused, by the field's id. */
   private readonly drafts = new Map<string, string>();
@@ -119,12 +121,24 @@ export class Panel {
     document.getElementById("measures")?.replaceWith(this.measures());
   }
 
+  /** The menu of ports, of which there may be thousands: made once for a run. */
+  private ports(): HTMLSelectElement {
+    const { app } = this;
+    const { description } = app.run;
+    if (this.portsMade !== description) {
+      this.portsMade = description;
+      this.portMenu = h("select", { id: "port", change: (event) => app.choosePort(Number(event.target.value)) });
+      for (const index of portsOf(description)) this.portMenu.append(new Option(description.links[index].name, String(index)));
+    }
+    this.portMenu.value = String(app.port);
+    return this.portMenu;
+  }
+
   private port(): HTMLElement {
     const { app } = this;
     const { links, policies } = app.run.description;
     const link = links[app.port];
-    const ports = h("select", { id: "port", change: (event) => app.choosePort(Number(event.target.value)) });
-    for (const index of portsOf(app.run.description)) ports.append(new Option(links[index].name, String(index), false, index === app.port));
+    const ports = this.ports();
     const policy = h("select", { id: "policy", ...this.marked("policy"), change: (event) => void this.change("policy", "switch.discard.policy", event.target.value) });
     policies.forEach((name) => policy.append(new Option(name, name, false, name === link.policy)));
     const buffer = this.field("buffer", link.capacity === null ? "unlimited" : `${link.capacity} ${link.unit}`, {

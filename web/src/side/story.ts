@@ -2,8 +2,8 @@
 
 import type { App } from "../app/app.ts";
 import { say } from "../app/toast.ts";
-import { byId, h } from "../dom.ts";
-import { type Step, type Story, library } from "../library.ts";
+import { h } from "../dom.ts";
+import { type Step, type Story, library, named } from "../library.ts";
 import { readTime } from "../text/format.ts";
 
 export class StoryGuide {
@@ -18,8 +18,7 @@ export class StoryGuide {
 
   /** Begins a story, with its first step or another one. */
   async begin(story: Story, step = 1): Promise<void> {
-    this.story = story;
-    await this.enter(placeOf(story, step));
+    await this.enter(story, placeOf(story, step));
   }
 
   /** Goes on with a story at a step. The run is shown already, and may be another one than that of the step. */
@@ -28,7 +27,6 @@ export class StoryGuide {
     this.place = placeOf(story, step);
     const { play } = this.current!;
     this.played = play !== undefined && this.app.run.now >= readTime(play.to);
-    byId<HTMLSelectElement>("stories").value = story.id;
     this.look();
     this.render();
   }
@@ -60,25 +58,24 @@ export class StoryGuide {
 
   /** Somebody closes the story, and stays where it led. */
   quit(): void {
+    if (!this.app.run) return;
+    this.app.stay();
     this.leave();
-    this.app.address.follow();
+    this.app.refresh();
   }
 
   leave(): void {
     this.story = undefined;
-    byId<HTMLSelectElement>("stories").value = "";
     this.render();
   }
 
-  /** Returns whether the step is shown, which it is not if something else was chosen meanwhile. */
-  private async enter(place: number): Promise<boolean> {
-    const { story, app } = this;
-    const scenario = library.find((one) => one.id === story?.scenario);
-    const step = story?.steps[place];
-    if (!story || !scenario || !step) return false;
-    [this.place, this.played] = [place, false];
-    byId<HTMLSelectElement>("stories").value = story.id;
+  /** Returns whether the step is shown, which it is not if something else was chosen meanwhile. Until it is, the story is where it was. */
+  private async enter(story: Story, place: number): Promise<boolean> {
+    const { app } = this;
+    const step = story.steps[place];
+    const scenario = named("scenario", story.scenario, library);
     if (!(await app.load(scenario, step.set ?? [], step.at ? readTime(step.at) : 0, step.beside))) return false;
+    [this.story, this.place, this.played] = [story, place, false];
     if (step.port !== undefined) app.port = app.run.description.links.findIndex((link) => link.name === step.port);
     this.look();
     if (step.play) app.playback.setSpeed(readTime(step.play.speed));
@@ -110,7 +107,7 @@ export class StoryGuide {
     const playFirst = step.play && !this.played;
     // Who pressed the last button with the keyboard finds the next one under the same key.
     const focused = this.root.contains(document.activeElement);
-    const go = (place: number) => () => this.enter(place).catch((error: Error) => say(error.message));
+    const go = (place: number) => () => this.enter(story, place).catch((error: Error) => say(error.message));
     const again = () => void go(this.place)().then((entered) => entered && this.play());
     this.root.replaceChildren(
       h("p", { class: "kicker" }, `Story, ${this.place + 1} of ${story.steps.length}`),

@@ -8,6 +8,7 @@ import { type Lane, type Segment, awayFrom, idleIn, lanesOf } from "./layout/lan
 import { SWITCH, isHigh, layOut } from "./layout/layout.ts";
 import { type Stop, stopsOf } from "./layout/walk.ts";
 import { Densities, type Scene, Sparks, flowOf, styleOfRow } from "./scene.ts";
+import { Still } from "./still.ts";
 import { colourOf } from "../theme.ts";
 import { type Description, Place } from "../run/types.ts";
 import { Port, Row } from "../run/view.ts";
@@ -18,6 +19,15 @@ const BESIDE = 14;
 
 /** What the keyboard has is at least so large, and has so much space around it. */
 const [LEAST_SPOT, AROUND] = [6, 3];
+
+/** Of more links than these nobody sees which one passes below the other. */
+const MOST_LANES = 500;
+
+/** What draws the traffic of a link on its lane, trains or the share of each flow, and the links that have any. */
+interface Traffic {
+  links: Iterable<number>;
+  draw(link: number, lane: Lane, segment: Segment): void;
+}
 
 /** How a port's small glass stands before its switch, where that has its usual size. */
 const GLASS = { away: 11, width: 9, height: 26 };
@@ -36,6 +46,9 @@ export class Overview {
   /** By host: the first of its flows. */
   private flows = new Map<number, number>();
   private laidOut: unknown;
+  /** What stands still below and above the traffic of many links. */
+  private readonly below = new Still();
+  private readonly above = new Still();
 
   constructor(
     private readonly canvas: HTMLCanvasElement,
@@ -113,33 +126,60 @@ export class Overview {
   draw(scene: Scene, sparks: Sparks, densities: Densities, now: number): void {
     this.arrange(scene);
     const context = this.surface.begin();
-    const { theme } = scene;
+    const traffic = this.traffic(context, scene, densities);
+    if (this.lanes.length > MOST_LANES) this.drawMany(context, scene, traffic);
+    else {
+      this.drawIdle(context, scene);
+      this.lanes.forEach((_, link) => this.drawLane(context, scene, link, traffic));
+      this.drawNodes(context, scene);
+    }
+    this.drawPorts(context, scene);
+    this.labels.forEach((label) => label && this.drawLabel(context, scene, label));
+    this.drawSparks(context, scene, sparks, now);
+  }
+
+  /** Of many links only what they carry is drawn anew. */
+  private drawMany(context: CanvasRenderingContext2D, scene: Scene, traffic: Traffic): void {
+    this.below.draw(this.surface, [this.laidOut, scene.theme], (context) => {
+      this.drawIdle(context, scene);
+      this.lanes.forEach((_, link) => this.drawLane(context, scene, link));
+    });
+    for (const link of traffic.links) {
+      const lane = this.lanes[link];
+      for (const segment of lane?.segments ?? []) this.along(context, segment, () => traffic.draw(link, lane!, segment));
+    }
+    this.above.draw(this.surface, [this.laidOut, scene.theme, scene.focus], (context) => this.drawNodes(context, scene));
+  }
+
+  private drawIdle(context: CanvasRenderingContext2D, { theme }: Scene): void {
     for (const segment of this.idle) {
       this.along(context, segment, () => {
         context.fillStyle = theme.line;
         context.fillRect(segment.start, -0.75, segment.length, 1.5);
       });
     }
-    const traffic = this.traffic(context, scene, densities);
-    this.lanes.forEach((lane, link) => {
-      if (!lane) return;
-      for (const segment of lane.segments) {
-        this.along(context, segment, () => {
-          const { start, length } = segment;
-          // Where two links cross, one passes below the other.
-          context.fillStyle = theme.paper;
-          if (lane.thickness >= 2.5) context.fillRect(start, -lane.thickness / 2 - 1, length, lane.thickness + 2);
-          context.fillStyle = theme.line;
-          context.fillRect(start, -lane.thickness / 2, length, lane.thickness);
-          traffic(link, lane, segment);
-          if (lane.segments.length > 1) this.drawCut(context, scene, lane, segment);
-        });
-      }
-    });
+  }
+
+  private drawLane(context: CanvasRenderingContext2D, scene: Scene, link: number, traffic?: Traffic): void {
+    const lane = this.lanes[link];
+    const { theme } = scene;
+    for (const segment of lane?.segments ?? []) {
+      this.along(context, segment, () => {
+        const { start, length } = segment;
+        const { thickness } = lane!;
+        // Where two links cross, one passes below the other.
+        context.fillStyle = theme.paper;
+        if (thickness >= 2.5) context.fillRect(start, -thickness / 2 - 1, length, thickness + 2);
+        context.fillStyle = theme.line;
+        context.fillRect(start, -thickness / 2, length, thickness);
+        traffic?.draw(link, lane!, segment);
+        if (lane!.segments.length > 1) this.drawCut(context, scene, lane!, segment);
+      });
+    }
+  }
+
+  private drawNodes(context: CanvasRenderingContext2D, scene: Scene): void {
     scene.run.description.nodes.forEach((_, node) => this.drawNode(context, scene, node));
-    this.drawPorts(context, scene);
-    this.labels.forEach((label) => label && this.drawLabel(context, scene, label));
-    this.drawSparks(context, scene, sparks, now);
   }
 
   /** Whether single trains can still be seen on the links at this speed. */
@@ -148,9 +188,10 @@ export class Overview {
     return scene.speed / 60 < Math.max(...delays, 1) / 5;
   }
 
-  /** What draws the traffic of a link on its lane: trains, or the share of each flow. */
-  private traffic(context: CanvasRenderingContext2D, scene: Scene, densities: Densities): (link: number, lane: Lane, segment: Segment) => void {
-    if (!Overview.showsTrains(scene)) return (link, lane, segment) => this.drawDensity(context, scene, densities.links.get(link), lane, segment);
+  private traffic(context: CanvasRenderingContext2D, scene: Scene, densities: Densities): Traffic {
+    if (!Overview.showsTrains(scene)) {
+      return { links: densities.links.keys(), draw: (link, lane, segment) => this.drawDensity(context, scene, densities.links.get(link), lane, segment) };
+    }
     const { rows } = scene.run.view;
     const byLink = new Map<number, number[]>();
     for (let row = 0; row < rows.length; row++) {
@@ -159,7 +200,7 @@ export class Overview {
       if (known) known.push(row);
       else byLink.set(link, [row]);
     }
-    return (link, lane, segment) => byLink.get(link)?.forEach((row) => this.drawTrain(context, scene, row, lane, segment));
+    return { links: byLink.keys(), draw: (link, lane, segment) => byLink.get(link)?.forEach((row) => this.drawTrain(context, scene, row, lane, segment)) };
   }
 
   private drawTrain(context: CanvasRenderingContext2D, scene: Scene, row: number, lane: Lane, { start, length }: Segment): void {

@@ -23,6 +23,8 @@ export interface Scene {
 /** How many seconds a spark is seen. */
 const LIFE = 1.6;
 const LIFE_REDUCED = 2.4;
+/** A share that is no longer seen. */
+const NOTHING = 1e-3;
 /** The most sparks at a time. */
 const MOST_SPARKS = 40;
 
@@ -140,7 +142,13 @@ export class Densities {
 }
 
 function blend(into: Map<number, Map<number, number>>, seen: Map<string, number>, weight: number): void {
-  for (const shares of into.values()) for (const [vc, share] of shares) shares.set(vc, share * (1 - weight));
+  for (const [link, shares] of into) {
+    for (const [vc, share] of shares) {
+      if (share * (1 - weight) > NOTHING) shares.set(vc, share * (1 - weight));
+      else shares.delete(vc);
+    }
+    if (shares.size === 0) into.delete(link);
+  }
   for (const [key, amount] of seen) {
     const [link, vc] = key.split(" ").map(Number);
     const shares = into.get(link) ?? new Map<number, number>();

@@ -28,11 +28,16 @@ export function lanesOf(description: Description, layout: Layout): (Lane | undef
   return description.links.map(({ from, to }, link) => (used.has(link) ? laneBetween(layout, from, to) : undefined));
 }
 
-/** Cables between switches that carry nothing in either direction: they are no lanes, but show what the network is. */
+/** Cables between switches that carry nothing in either direction: they are no lanes, but show what the network is. Those of one direction
+ * alone are cables too. */
 export function idleIn({ nodes, links }: Description, layout: Layout, lanes: (Lane | undefined)[]): Segment[] {
-  const joined = new Set(links.flatMap(({ from, to }, link) => (lanes[link] ? [`${from} ${to}`, `${to} ${from}`] : [])));
-  const idle = links.filter(({ from, to }) => from < to && !nodes[from].host && !nodes[to].host && !joined.has(`${from} ${to}`));
-  return idle.flatMap(({ from, to }) => laneBetween(layout, from, to, 0).segments);
+  const pair = (link: number) => [links[link].from, links[link].to].sort((a, b) => a - b).join(" ");
+  const seen = new Set(lanes.flatMap((lane, link) => (lane ? [pair(link)] : [])));
+  return links.flatMap(({ from, to }, link) => {
+    if (nodes[from].host || nodes[to].host || seen.has(pair(link))) return [];
+    seen.add(pair(link));
+    return laneBetween(layout, from, to, 0).segments;
+  });
 }
 
 function laneBetween(layout: Layout, fromNode: number, toNode: number, thickness = thicknessOf(layout, fromNode, toNode)): Lane {

@@ -2,7 +2,8 @@
 
 import { SMALL } from "../canvas.ts";
 import { tick } from "../../text/format.ts";
-import type { Theme } from "../../theme.ts";
+import { type Theme, mix } from "../../theme.ts";
+import { MOST_STROKES, pixelsOf } from "./crowd.ts";
 import type { Curve, Dot, Mark, Panel } from "./panels.ts";
 import { type Window, samplesIn } from "./window.ts";
 
@@ -48,7 +49,10 @@ export function drawPanel(sheet: Sheet, panel: Panel, times: number[], y: number
   context.clip();
   for (const units of panel.levels) drawLevel(sheet, level(units));
   const order = [...panel.curves].sort((a, b) => Number(b.faint) - Number(a.faint));
-  for (const curve of order) drawCurve(sheet, times, curve, level);
+  // What stands out is a stroke in any crowd.
+  const crowd = order.length > MOST_STROKES ? order.filter(({ faint }, place) => faint || place < order.length - MOST_STROKES) : [];
+  if (crowd.length > 0) drawCrowd(sheet, times, crowd, [y - 2, height + 4], level);
+  for (const curve of order.slice(crowd.length)) drawCurve(sheet, times, curve, level);
   drawDots(sheet, panel.dots ?? [], level);
   drawMarks(sheet, panel.marks, y);
   context.restore();
@@ -102,6 +106,30 @@ function drawCurve({ context, window, x: xOf }: Sheet, times: number[], curve: C
   context.stroke();
   context.setLineDash([]);
   context.globalAlpha = 1;
+}
+
+/** Many curves, at the screen's own resolution, between two heights. */
+function drawCrowd({ context, theme, width, window, x: xOf }: Sheet, times: number[], curves: Curve[], [top, height]: [number, number], level: (value: number) => number): void {
+  const scale = context.getTransform().a;
+  const [wide, high] = [Math.ceil((width - LABELS) * scale), Math.ceil(height * scale)];
+  const colours = new Map<string, number>();
+  const colourOf = ({ colour, faint }: Curve) => {
+    const seen = faint ? mix(colour, theme.paper, 0.65) : colour;
+    if (!colours.has(seen)) colours.set(seen, pixelOf(seen));
+    return colours.get(seen)!;
+  };
+  const grid = { width: wide, height: high, x: (time: number) => (xOf(time) - LABELS) * scale, y: (value: number) => (level(value) - top) * scale };
+  const pixels = new Uint8ClampedArray(pixelsOf(curves, times, window, grid, colourOf).buffer as ArrayBuffer);
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [wide, high];
+  canvas.getContext("2d")!.putImageData(new ImageData(pixels, wide, high), 0, 0);
+  context.drawImage(canvas, LABELS, top, wide / scale, high / scale);
+}
+
+/** A colour of six digits, as a pixel has it in memory. */
+function pixelOf(colour: string): number {
+  const part = (at: number) => parseInt(colour.slice(at, at + 2), 16);
+  return new Uint32Array(Uint8Array.of(part(1), part(3), part(5), 255).buffer)[0];
 }
 
 function drawDots({ context, window, x: xOf }: Sheet, dots: Dot[], level: (value: number) => number): void {
