@@ -36,8 +36,6 @@ pub(super) struct Stored {
     vc_capacity: u64,
     /// Whether the buffer is counted in octets.
     in_octets: bool,
-    /// Whether a unit takes one of the buffer, of which a VC may take all.
-    counts_units: bool,
     /// None if units of all VCs are sent in the order of their arrival, out of one queue.
     scheduler: Option<Priority>,
     store: Store,
@@ -108,11 +106,10 @@ impl Stored {
             // Of a packet for which its own VC's packets leave no room in the whole buffer, others are not pushed out in vain.
             vc_capacity: vc_capacity.min(capacity),
             in_octets,
-            counts_units: !in_octets && vc_capacity >= capacity,
             store: Store::new(vcs, scheduler.is_none(), pushes_out),
             scheduler,
             occupancy: VcOccupancy::new(vcs).listing(pushes_out),
-            books: Books::new(abr, ingress),
+            books: Books::new(abr, ingress, in_octets || vc_capacity < capacity),
             pauses: Pausing::default(),
             most: 0,
             unit: Unit::default(),
@@ -157,11 +154,10 @@ impl Stored {
 
     /// Whether cells wait in one queue, and nobody but the policy has to know of each.
     fn is_plain(&self) -> bool {
-        self.counts_units
-            && matches!(self.line, Line::Cells { .. })
+        matches!(self.line, Line::Cells { .. })
+            && !self.books.decide_on_room()
             && self.scheduler.is_none()
             && self.pauses.since.is_none()
-            && !self.books.any()
             && !self.changes_rate()
     }
 
@@ -362,7 +358,7 @@ impl Service for Stored {
     fn is_full(&self, _: Instant, cell: &Cell) -> bool {
         // What is there fits, see `note_entered`. A VC alone has no more than all of them.
         let room = self.capacity - self.occupancy.total();
-        if self.counts_units && !self.books.any() {
+        if !self.books.decide_on_room() {
             return room == 0;
         }
         u64::from(self.size(cell)) > room || self.exceeds_limits(cell)

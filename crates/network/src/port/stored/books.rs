@@ -11,6 +11,10 @@ pub(in crate::port) struct Books {
     any: bool,
     /// The same but for the memory.
     own: bool,
+    /// Whether units of the buffer are not all alike, so that their number does not tell whether there is room.
+    unlike: bool,
+    /// The same, or any of them.
+    asks: bool,
     /// The memory of the switch, lent while an event is handled, if the port shares it.
     memory: Option<Box<SharedMemory>>,
     /// The link on which each VC comes, by its number among those that lead to the switch; empty where none is paused.
@@ -23,10 +27,20 @@ pub(in crate::port) struct Books {
 }
 
 impl Books {
-    /// `abr`: which VCs are ABR; `ingress` as in [`super::Queuing`].
-    pub(super) fn new(abr: Vec<bool>, ingress: Vec<usize>) -> Self {
-        let own = abr.contains(&true);
-        Self { any: own, own, memory: None, ingress, abr, abr_queue: 0, levels: None }
+    /// `abr`: which VCs are ABR; `ingress` as in [`super::Queuing`]; `unlike`: whether units have sizes, or limits of their VCs.
+    pub(super) fn new(abr: Vec<bool>, ingress: Vec<usize>, unlike: bool) -> Self {
+        let any = abr.contains(&true);
+        Self {
+            any,
+            own: any,
+            unlike,
+            asks: any || unlike,
+            memory: None,
+            ingress,
+            abr,
+            abr_queue: 0,
+            levels: None,
+        }
     }
 
     #[inline]
@@ -34,16 +48,26 @@ impl Books {
         self.any
     }
 
+    /// Whether more than the number of units in the buffer may decide on room in it.
+    #[inline]
+    pub(super) fn decide_on_room(&self) -> bool {
+        self.asks
+    }
+
+    fn set_any(&mut self, any: bool) {
+        (self.any, self.asks) = (any, any || self.unlike);
+    }
+
     /// Until it is given back, what enters the buffer takes of `memory`, and what leaves it gives back to it.
     pub(in crate::port) fn lend(&mut self, memory: &mut Option<Box<SharedMemory>>) {
         self.memory = memory.take();
-        self.any |= self.memory.is_some();
+        self.set_any(self.any || self.memory.is_some());
     }
 
     /// See [`Books::lend`].
     pub(in crate::port) fn give_back(&mut self, memory: &mut Option<Box<SharedMemory>>) {
         *memory = self.memory.take();
-        self.any = self.own;
+        self.set_any(self.own);
     }
 
     #[inline]
@@ -68,7 +92,8 @@ impl Books {
     /// Follows from `now` on how long the buffer holds how much.
     pub(super) fn follow_levels(&mut self, now: Instant) {
         self.levels = Some(Box::new(Levels::from(now)));
-        (self.any, self.own) = (true, true);
+        self.own = true;
+        self.set_any(true);
     }
 
     pub(super) fn levels(&self) -> Option<&Levels> {
