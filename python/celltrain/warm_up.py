@@ -94,7 +94,7 @@ class _Unsettled:
 
 
 def _rounded_up(seconds: float) -> str:
-    """A time with three digits that is not below it: whoever writes it is not told the same again."""
+    """A time rounded up to three digits: a warm-up of that length causes no second note."""
     found = Context(prec=3, rounding=ROUND_CEILING).create_decimal(repr(seconds))
     return f"{found.normalize():f}"
 

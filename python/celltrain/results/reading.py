@@ -40,7 +40,7 @@ def _rows(frame: "pl.LazyFrame") -> Iterator[tuple[Any, ...]]:
 
 
 class KeptCaptures(Mapping[str, bytes]):
-    """The captures in a folder by the names of their files; each is read when it is asked for."""
+    """The captures in a folder, by file name. Each is read on access."""
 
     def __init__(self, place: Path, manifest: Mapping[str, Any]) -> None:
         self._place, self._manifest = place, manifest

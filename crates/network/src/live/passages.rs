@@ -176,7 +176,7 @@ fn number(kind: Kind) -> u8 {
 }
 
 impl Follower {
-    /// Whether a link brings cells to the port. It is asked of every link at every stop, and a port may have thousands.
+    /// Whether a link feeds the port. Every stop checks every link, and a port may have thousands of inputs.
     fn brings(&self, link: usize) -> bool {
         self.inputs.binary_search(&link).is_ok()
     }
