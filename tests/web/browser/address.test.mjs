@@ -184,7 +184,7 @@ inBrowser("the address", ({ open, until, now, fingerprint, drop }) => {
     assert.deepEqual(await page.evaluate("lab.go(), Promise.all(lab.loads)"), [false]);
     assert.ok(await page.isHidden("#story"));
     assert.equal(await page.evaluate("lab.scenario.id"), "lost-cell");
-    await until(page, "location.hash.startsWith('#run=')");
+    await until(page, "location.hash === '#scenario=lost-cell'");
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });
