@@ -44,6 +44,8 @@ _DISK_ERRORS = {
 }
 """What a disk says that is full, gone or not ours. Connections fail with other numbers."""
 
+_TABLES = (".parquet", ".csv", ".json")
+
 _POLARS_DISK_ERROR = re.compile(r"IO error: (.+) \(os error (\d+)\)")
 
 
@@ -52,7 +54,7 @@ class Folder:
 
     Every file is written under a temporary name, forced to the disk and renamed. What comes first marks the
     folder incomplete, `finish` completes it and removes the files of earlier results that were not written
-    again.
+    again, unless it is told to keep them.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class Folder:
         self._earlier: list[str] = names_of(earlier)
         self._earlier_checksums = _mapping(earlier, "checksums")
         self._earlier_origins = _mapping(earlier, "origins")
+        self._keeps_others = False
         self._files: list[str] = []
         self._checksums: dict[str, str] = {}
         self._origins: dict[str, str] = {}
@@ -171,6 +174,24 @@ class Folder:
         self._origins[place] = origin
         return bool(names)
 
+    def keep_others(self) -> None:
+        """Has `finish` keep report, pictures and captures, if the tables come out as they were.
+
+        They are of the same results then, though they are not written again.
+        """
+        self._keeps_others = True
+
+    def _keep_others(self) -> None:
+        again = self._earlier_checksums.keys() & self._checksums.keys() - {MANIFEST}
+        if not again or any(self._checksums[name] != self._earlier_checksums[name] for name in again):
+            return
+        left = [name for name in self._earlier if name not in self._files]
+        others = [name for name in left if Path(name).suffix not in _TABLES and self._is_whole(name)]
+        self._files += others
+        self._checksums |= {name: self._earlier_checksums[name] for name in others}
+        places = {place for place in self._earlier_origins if any(n.startswith(f"{place}/") for n in others)}
+        self._origins |= {place: self._earlier_origins[place] for place in places - self._origins.keys()}
+
     def _is_whole(self, name: str) -> bool:
         """Whether a file of the results that were complete can be read and is as it was written."""
         if name not in self._earlier_checksums or not _is_below(self.path, name):
@@ -206,6 +227,8 @@ class Folder:
     def finish(self, manifest: Mapping[str, Any]) -> None:
         """Removes what earlier results left, then writes the manifest that makes the folder complete."""
         self._seal_store()
+        if self._keeps_others:
+            self._keep_others()
         files = [name for name in self._files if name != MANIFEST]
         for name in self._earlier:
             if name not in files and _is_below(self.path, name):

@@ -396,6 +396,31 @@ def test_a_hostile_manifest_deletes_nothing(
     assert not (written / "series.parquet").exists(), "what belongs to the earlier results goes"
 
 
+def test_report_and_pictures_of_the_same_results_stay(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    drawn = ("run", scenario_file, "--replications", "2", "--out", out, "--plots", "--csv", "--pcap", "src1")
+    assert cli(*drawn).code == 0
+    before = {name: (out / name).read_bytes() for name in manifest_of(out)["files"]}
+    pictures = [name for name in before if name.endswith((".html", ".png", ".svg", ".pcap"))]
+    assert "report.html" in pictures
+    assert len(pictures) > 3
+    result = ct.Result.read(out)
+    result.write(out)
+    assert [name for name in before if name not in manifest_of(out)["files"]] == [
+        name for name in before if name.endswith(".csv")
+    ]
+    assert all((out / name).read_bytes() == before[name] for name in pictures)
+    assert cli("check", out).code == 0
+
+    # Of other results they do not stay, and a damaged one does not either.
+    (out / "report.html").write_text("no report")
+    result.write(out)
+    assert not (out / "report.html").exists()
+    ct.run(ct.load(scenario_file), replications=3).write(out)
+    assert not any((out / name).exists() for name in pictures)
+    assert cli("check", out).code == 0
+
+
 # Files stand alone.
 
 

@@ -335,9 +335,13 @@ class Comparison:
         target.finish(self.manifest)
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
-        """Writes the folder of the comparison, without report and pictures, and returns its path."""
+        """Writes the folder of the comparison and returns its path.
+
+        It has no report and no pictures but those of this comparison that are there already.
+        """
         asked = manifests.asked(self.manifest)
         with claim(path, KIND, self.manifest["key"], asked=asked, overwrite=overwrite) as target:
+            target.keep_others()
             self.write_to(target)
         return Path(path)
 

@@ -330,8 +330,12 @@ class Reproduction:
         target.write_json("reproduction.json", self.to_json())
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
-        """Writes the folder of the reproduction, without report and pictures, and returns its path."""
+        """Writes the folder of the reproduction and returns its path.
+
+        It has no report and no pictures but those of this reproduction that are there already.
+        """
         with claim(path, KIND, self.paper.id, asked=asked(self.manifest), overwrite=overwrite) as target:
+            target.keep_others()
             self.write_to(target)
             target.finish(self.manifest)
         return Path(path)

@@ -292,6 +292,8 @@ class Result(Frames):
     ) -> Path:
         """Writes the folder of the result and returns its path.
 
+        Report, pictures and captures that this result has there already stay.
+
         Args:
             path: the folder; it is made when it does not exist.
             overwrite: replace what another experiment left there.
@@ -303,6 +305,7 @@ class Result(Frames):
         kind, key = self.manifest["kind"], self.manifest["key"]
         asked = manifests.asked(self.manifest)
         with folder.claim(path, kind, key, asked=asked, overwrite=overwrite) as target:
+            target.keep_others()
             self.write_to(target, formats)
         return Path(path)
 
