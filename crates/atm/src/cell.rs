@@ -87,6 +87,20 @@ impl Cell {
         }
     }
 
+    /// What a scheduler counts: 1 for a cell, octets for a packet.
+    #[inline]
+    #[must_use]
+    pub fn load(&self) -> u32 {
+        self.octets.max(1)
+    }
+
+    /// As [`Cell::load`], of its whole frame.
+    #[inline]
+    #[must_use]
+    pub fn frame_load(&self) -> u32 {
+        if self.octets > 0 { self.octets } else { self.length.into() }
+    }
+
     /// Whether this is the frame's last cell (end of message).
     #[must_use]
     pub fn is_last(&self) -> bool {

@@ -29,7 +29,6 @@ use super::{
 use crate::{
     Cell,
     cell::{CELL_BITS, Ecn},
-    quantity::Unit,
 };
 
 /// Parameters of COBALT.
@@ -190,7 +189,6 @@ pub type Cobalt = FramePolicy<BySojournOrOverflow>;
 #[derive(Debug, Clone)]
 pub struct BySojournOrOverflow {
     control: Control,
-    unit: Unit,
     rate: BitRate,
     /// Octets that the line adds to each packet.
     overhead: u64,
@@ -225,7 +223,6 @@ impl FrameRule for BySojournOrOverflow {
         codel::check_times(params.target, params.interval)?;
         Ok(Self {
             control: Control::new(params),
-            unit: port.unit,
             rate: port.rate,
             overhead: port.overhead,
             longest: 0,
@@ -259,7 +256,7 @@ impl FrameRule for BySojournOrOverflow {
         let marks = self.marks && cell.ecn != Ecn::NotCapable;
         let draw = if self.control.probability() > 0.0 { self.generator.unit() } else { 1.0 };
         match self.control.on_head(now, Waited { sojourn, is_long, marks }, draw) {
-            Fate::Drop if port.occupancy() <= codel::size_of(&cell, self.unit) => Fate::Send,
+            Fate::Drop if !port.holds_more(None, u64::from(cell.frame_load() - cell.load())) => Fate::Send,
             fate => fate,
         }
     }

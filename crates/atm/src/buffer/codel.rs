@@ -6,8 +6,8 @@
 //! `interval`, one is dropped, and then others, at intervals that shrink with the square root of their number, until a frame has
 //! waited less. No threshold depends on the rate of the link or on the number of connections.
 //!
-//! Nothing is dropped while no more than one frame waits behind the first (`bytes() <= maxpacket`). That is counted in the units of
-//! the buffer: in a buffer of packets it is one packet of any size, in a buffer of bytes as many bytes as the largest packet so far has.
+//! Nothing is dropped while no more waits behind the first frame than the longest so far has (`bytes() <= maxpacket`): in bytes of
+//! packets or in cells, whatever the buffer is counted in.
 //!
 //! The state is five numbers for the queue; the frames carry the time of their arrival.
 
@@ -19,7 +19,7 @@ use super::{
     Dequeue, Fate, Head, ParamError, PortContext, PortState, View,
     frame::{EndMarks, FramePolicy, FrameRule},
 };
-use crate::{Cell, cell::Ecn, quantity::Unit};
+use crate::{Cell, cell::Ecn};
 
 /// Parameters of CoDel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -163,35 +163,16 @@ impl Control {
     }
 }
 
-/// The longest frame that a queue has seen, in the buffer's units: what waits behind a frame counts from there on.
-#[derive(Debug, Clone)]
-pub struct LongestFrame {
-    unit: Unit,
-    longest: u64,
-}
+/// The longest frame that a queue has seen at its head, in bytes of a packet or in cells (`maxpacket`).
+#[derive(Debug, Clone, Default)]
+pub struct LongestFrame(u64);
 
 impl LongestFrame {
-    /// In a buffer that is counted in `unit`.
-    #[must_use]
-    pub fn new(unit: Unit) -> Self {
-        Self { unit, longest: 0 }
-    }
-
-    /// Whether no more than one frame waits behind the frame that `cell` begins, which is among the `waiting`
-    /// (`bytes() <= maxpacket`).
-    pub fn is_short(&mut self, cell: &Cell, waiting: u64) -> bool {
-        let size = size_of(cell, self.unit);
-        self.longest = self.longest.max(size);
-        waiting <= size + self.longest
-    }
-}
-
-/// The size of the frame that `cell` begins.
-pub(super) fn size_of(cell: &Cell, unit: Unit) -> u64 {
-    match unit {
-        Unit::Cells => cell.length.into(),
-        Unit::Packets => 1,
-        Unit::Bytes => cell.octets.into(),
+    /// Whether no more than one of the longest frames waits behind the frame that `cell` begins (`bytes() <= maxpacket`), where
+    /// `holds_more` says whether more than so much waits behind this cell, the rest of its frame included.
+    pub fn is_short(&mut self, cell: &Cell, holds_more: impl FnOnce(u64) -> bool) -> bool {
+        self.0 = self.0.max(cell.frame_load().into());
+        !holds_more(u64::from(cell.frame_load() - cell.load()) + self.0)
     }
 }
 
@@ -215,9 +196,9 @@ impl FrameRule for BySojourn {
     const PER_VC: &'static str = "the fate of the frames in progress at either end of the queue";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
-    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+    fn new(params: &Params, _: &PortContext<'_>) -> Result<Self, ParamError> {
         params.check()?;
-        Ok(Self { control: Control::new(params), longest: LongestFrame::new(port.unit), marks: params.ecn })
+        Ok(Self { control: Control::new(params), longest: LongestFrame::default(), marks: params.ecn })
     }
 
     #[inline]
@@ -227,7 +208,7 @@ impl FrameRule for BySojourn {
 
     fn on_head<S: PortState>(&mut self, head: Head, port: &View<'_, Dequeue, S>) -> Fate {
         let Head { cell, sojourn, now } = head;
-        let short = self.longest.is_short(&cell, port.occupancy());
+        let short = self.longest.is_short(&cell, |load| port.holds_more(None, load));
         self.control.on_head(now, sojourn, short, self.marks && cell.ecn != Ecn::NotCapable)
     }
 }

@@ -1,29 +1,36 @@
-//! FQ-CoDel: CoDel in a queue for each VC; a full buffer drops from the longest of them.
+//! FQ-CoDel: CoDel in a queue for each VC; a full buffer drops at the head of the longest.
 //!
 //! Each VC has a queue of its own, so a connection that keeps its queue short is not delayed by one that does not. The policy
 //! belongs with a scheduler that serves the queues round robin: the discipline `flow-queue`, in which VCs that send little are
 //! served first. The source hashes packets into 1024 queues; here each VC has one to itself, unless `flow-queue` hashes them too. Then
 //! VCs that meet in a queue share its turn and its delay, and each still has a state of CoDel of its own.
 //!
-//! A full buffer drops from the longest queue. The source looks for the most bytes and drops from the head, half of the queue or 64
-//! packets at once. Here the units of the buffer count, those in transmission among them, and the last frame is pushed out, and more if
-//! needed. If no VC holds more than that of the frame that arrives, this frame is discarded.
+//! Where a frame finds the buffer full, the longest queue gives way: the one in which most bytes wait, or most cells, what arrives among
+//! them. Half of its frames are pushed out at its head, 64 at the most. Dropping several at once makes it cheap to look for the
+//! longest queue, and dropping at the head tells a sender soonest. A frame of which the link has begun to send cells stays; if nothing
+//! else waits in the longest queue, the frame that arrives is discarded. The source counts what waits against its limit; here the frame
+//! in transmission is in the buffer, too.
 //!
 //! The state is five numbers of CoDel per VC, and the number of cells that each has in the buffer.
+
+use std::cmp::Reverse;
 
 use celltrain_engine::Time;
 
 use super::{
-    Dequeue, Fate, Head, ParamError, PortContext, PortState, View,
+    Dequeue, Fate, FirstFrames, Head, ParamError, PortContext, PortState, View,
     codel::{Control, LongestFrame, Params},
     frame::{EndMarks, FramePolicy, FrameRule},
 };
 use crate::{Cell, cell::Ecn};
 
+/// Frames that are pushed out at once, at the most.
+const MOST: u64 = 64;
+
 /// The FQ-CoDel policy.
 pub type FqCodel = FramePolicy<BySojournPerVc>;
 
-/// Admits every frame in place of the fullest VC's, and drops by the time that those of a VC have waited.
+/// Admits every frame in place of those of the longest queue, and drops by the time that those of a VC have waited.
 #[derive(Debug, Clone)]
 pub struct BySojournPerVc {
     /// By VC.
@@ -37,7 +44,7 @@ impl FrameRule for BySojournPerVc {
     type Needs = Dequeue;
 
     const SUMMARY: &'static str =
-        "CoDel in a queue for each VC; a full buffer drops from the longest of them.";
+        "CoDel in a queue for each VC; a full buffer drops at the head of the longest.";
     const REFERENCE: &'static str = "RFC 8290";
     const PER_VC: &'static str = "the fate of the frames in progress at either end of the queue, cells in the buffer, five numbers of CoDel";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
@@ -45,7 +52,7 @@ impl FrameRule for BySojournPerVc {
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         params.check()?;
         let controls = vec![Control::new(params); port.vcs.len()];
-        Ok(Self { controls, longest: LongestFrame::new(port.unit), marks: params.ecn })
+        Ok(Self { controls, longest: LongestFrame::default(), marks: params.ecn })
     }
 
     #[inline]
@@ -53,20 +60,34 @@ impl FrameRule for BySojournPerVc {
         true
     }
 
-    /// The VC with the longest queue gives way if the buffer is full, unless that is the VC of `cell`.
-    fn push_out<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Dequeue, S>) -> Option<u32> {
+    /// Half of the longest queue gives way if the buffer is full.
+    fn push_out<S: PortState>(
+        &mut self,
+        cell: &Cell,
+        port: &View<'_, Dequeue, S>,
+    ) -> Option<FirstFrames> {
         if !port.is_full() {
             return None;
         }
-        let removable = port.busy_vcs(self.controls.len()).filter(|&vc| port.last_frame(vc).is_some());
         // The first of those that are equally long.
-        let longest = removable.max_by_key(|&vc| (port.vc_occupancy(vc), std::cmp::Reverse(vc)))?;
-        (port.vc_occupancy(longest) > port.vc_occupancy(cell.vc)).then_some(longest)
+        let length = |&vc: &u32| {
+            let arrives = if vc == cell.vc { cell.load() } else { 0 };
+            (port.waiting_load(vc) + u64::from(arrives), Reverse(vc))
+        };
+        let queues = || port.busy_vcs(self.controls.len()).chain([cell.vc]);
+        // A queue may have nothing but the rest of a frame whose first cells have left.
+        let can_yield = |&vc: &u32| vc == cell.vc || port.waiting_frames(vc) > 0;
+        let longest = queues().max_by_key(length).filter(can_yield);
+        let vc = longest.or_else(|| queues().filter(can_yield).max_by_key(length))?;
+        let frames = port.waiting_frames(vc);
+        let half = (frames + u64::from(vc == cell.vc && port.is_first())).div_ceil(2);
+        let count = half.min(MOST).min(frames);
+        (count > 0).then_some(FirstFrames { vc, count })
     }
 
     fn on_head<S: PortState>(&mut self, head: Head, port: &View<'_, Dequeue, S>) -> Fate {
         let Head { cell, sojourn, now } = head;
-        let short = self.longest.is_short(&cell, port.vc_occupancy(cell.vc));
+        let short = self.longest.is_short(&cell, |load| port.holds_more(Some(cell.vc), load));
         let marks = self.marks && cell.ecn != Ecn::NotCapable;
         self.controls[cell.vc as usize].on_head(now, sojourn, short, marks)
     }

@@ -98,8 +98,8 @@ pub trait FrameRule: Sized {
         let _ = (port, now);
     }
 
-    /// Whose last frame to push out before anything else is decided about `cell`, which begins a frame or continues one
-    /// that is still whole. Asked again after each push-out.
+    /// What to push out before anything else is decided about `cell`, which begins a frame or continues one that is still whole.
+    /// Asked again after each push-out.
     #[inline(always)]
     fn push_out<S: PortState>(
         &mut self,
@@ -246,7 +246,7 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
             && (first || self.is_whole(cell))
             && let Some(victim) = self.rule.push_out(cell, port)
             // Frames of other VCs make no room below a limit of this one.
-            && (!port.is_vc_full() || R::Needs::victim(victim) == cell.vc)
+            && (!port.is_vc_full() || R::Needs::victim(victim).vc() == cell.vc)
         {
             return Verdict::PushOut(victim);
         }

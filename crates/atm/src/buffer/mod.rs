@@ -14,7 +14,10 @@ pub mod turns;
 pub mod view;
 
 pub use snapshot::Snapshot;
-pub use view::{Departure, Dequeue, Fate, Head, Needs, Occupancy, PerVc, PortState, PushOut, Removed, View};
+pub use view::{
+    Departure, Dequeue, Fate, FirstFrames, Head, Needs, Occupancy, PerVc, PortState, PushOut, Removed,
+    Victim, View,
+};
 
 use std::convert::Infallible;
 
@@ -112,7 +115,7 @@ impl Reason {
     }
 }
 
-/// A policy's answer for one cell. Only a policy that needs [`PushOut`] can push out.
+/// A policy's answer for one cell. Only a policy that needs [`PushOut`] or [`Dequeue`] can push out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict<V = Infallible> {
     /// Queue the cell.
@@ -121,8 +124,8 @@ pub enum Verdict<V = Infallible> {
     Mark,
     /// Discard the cell.
     Discard(Reason),
-    /// Push the last frame of this VC out of the buffer, as far as it has arrived, and ask again. Only a frame that is still
-    /// whole, [`PortState::last_frame`], can be pushed out.
+    /// Push the last frame of this VC out of the buffer, or [`FirstFrames`], as far as they have arrived, and ask again. Only frames that
+    /// are still whole can be pushed out: [`PortState::last_frame`], [`PortState::waiting_frames`].
     PushOut(V),
 }
 

@@ -70,4 +70,18 @@ impl PortState for Snapshot {
     fn last_frame(&self, vc: u32) -> Option<u64> {
         self.last_frames.get(vc as usize).copied().flatten()
     }
+
+    /// That frame alone.
+    fn waiting_frames(&self, vc: u32) -> u64 {
+        self.last_frame(vc).is_some().into()
+    }
+
+    /// All that the VC has in the buffer.
+    fn waiting_load(&self, vc: u32) -> u64 {
+        self.vc_occupancy(vc)
+    }
+
+    fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
+        vc.map_or_else(|| self.occupancy(), |vc| self.vc_occupancy(vc)) > load
+    }
 }

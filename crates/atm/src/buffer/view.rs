@@ -67,6 +67,45 @@ pub trait PortState {
     /// Units of the last frame of `vc` in the buffer, complete or not, if all that has arrived of it is still there and
     /// none of it is in transmission: what [`super::Verdict::PushOut`] would remove.
     fn last_frame(&self, vc: u32) -> Option<u64>;
+
+    /// Frames in the queue of `vc`, complete or not, of which nothing has left it: what [`FirstFrames`] can be of.
+    fn waiting_frames(&self, vc: u32) -> u64;
+
+    /// What waits in the queue of `vc`, in bytes of packets or in cells, whatever the unit of the buffer.
+    fn waiting_load(&self, vc: u32) -> u64;
+
+    /// Whether more than `load` waits in the queue of `vc`, or in all, in bytes of packets or in cells: without the unit at hand, which has left
+    /// its queue.
+    fn holds_more(&self, vc: Option<u32>, load: u64) -> bool;
+}
+
+/// The frames to be pushed out at the head of a queue: the first ones of which nothing has left it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FirstFrames {
+    /// Whose frames they are.
+    pub vc: u32,
+    /// How many, which are there.
+    pub count: u64,
+}
+
+/// What is to be pushed out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Victim {
+    /// The last frame of this VC.
+    Last(u32),
+    /// Frames at the head of a queue.
+    First(FirstFrames),
+}
+
+impl Victim {
+    /// Whose frames they are.
+    #[inline]
+    #[must_use]
+    pub fn vc(self) -> u32 {
+        match self {
+            Self::Last(vc) | Self::First(FirstFrames { vc, .. }) => vc,
+        }
+    }
 }
 
 /// The data cell or packet whose last bit was sent at `now`.
@@ -78,7 +117,7 @@ pub struct Departure {
     pub now: Time,
 }
 
-/// The last frame of a VC, as far as it had arrived, was pushed out.
+/// A frame of a VC, as far as it had arrived, was pushed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Removed {
     /// Whose frame it was.
@@ -137,7 +176,7 @@ pub trait Needs: sealed::Sealed {
     /// Whether the port asks the policy about each unit that leaves its queue for the link.
     const DEQUEUE: bool;
 
-    /// A VC whose last frame is to be pushed out; [`Infallible`] where none can be.
+    /// What is to be pushed out: the last frame of a VC, or [`FirstFrames`]; [`Infallible`] where nothing can be.
     type Victim: Copy + Debug + PartialEq;
     /// A departure as it is reported to the policy; [`Infallible`] where it is not.
     type Departure: Copy;
@@ -146,13 +185,13 @@ pub trait Needs: sealed::Sealed {
     /// The unit at the head of a queue, if the policy decides about it; [`Infallible`] if it does not.
     type Head: Copy + Into<Head>;
 
-    /// The label of the VC.
-    fn victim(victim: Self::Victim) -> u32;
+    /// What is to be pushed out, for all needs alike.
+    fn victim(victim: Self::Victim) -> Victim;
 
     /// What to report when the last bit of `cell` was sent at `now`.
     fn departure(cell: &Cell, now: Time) -> Option<Self::Departure>;
 
-    /// What to report when `count` data cells or packets of the last frame of `vc` were pushed out.
+    /// What to report when `count` data cells or packets of a frame of `vc` were pushed out.
     fn removed(vc: u32, count: u64, complete: bool) -> Option<Self::Removed>;
 
     /// What to ask about the unit `head`.
@@ -162,8 +201,8 @@ pub trait Needs: sealed::Sealed {
 /// Needs that include occupancies per VC.
 pub trait SeesVcs: Needs {}
 
-/// Needs that include the last frames of VCs.
-pub trait SeesFrames: SeesVcs {}
+/// Needs that include the queues of VCs.
+pub trait SeesQueues: SeesVcs {}
 
 /// Needs that `N` covers.
 pub trait CoveredBy<N: Needs>: Needs {}
@@ -194,7 +233,8 @@ macro_rules! needs {
             type Removed = $removed;
             type Head = $head;
 
-            fn victim($of: $victim) -> u32 {
+            #[inline]
+            fn victim($of: $victim) -> Victim {
                 $label
             }
 
@@ -232,18 +272,19 @@ needs! {
         removed: Infallible, |_vc, _count, _complete| None,
         head: Infallible, |_head| None,
     }
-    /// Occupancies per VC, departures, and queues that frames can be pushed out of.
+    /// Occupancies per VC, departures, and queues of which the last frames can be pushed out.
     PushOut {
         per_vc: true, push_out: true, dequeue: false,
-        victim: u32, |vc| vc,
+        victim: u32, |vc| Victim::Last(vc),
         departure: Departure, |cell, now| Some(Departure { cell, now }),
         removed: Removed, |vc, count, complete| Some(Removed { vc, count, complete }),
         head: Infallible, |_head| None,
     }
-    /// All that, and a say in what leaves its queue for the link: active queue management by the time that units have waited.
+    /// Occupancies per VC, departures, queues of which the first frames can be pushed out, and a say in what leaves them for the link:
+    /// active queue management by the time that units have waited.
     Dequeue {
         per_vc: true, push_out: true, dequeue: true,
-        victim: u32, |vc| vc,
+        victim: FirstFrames, |frames| Victim::First(frames),
         departure: Departure, |cell, now| Some(Departure { cell, now }),
         removed: Removed, |vc, count, complete| Some(Removed { vc, count, complete }),
         head: Head, |head| Some(head),
@@ -253,12 +294,12 @@ needs! {
 impl SeesVcs for PerVc {}
 impl SeesVcs for PushOut {}
 impl SeesVcs for Dequeue {}
-impl SeesFrames for PushOut {}
-impl SeesFrames for Dequeue {}
+impl SeesQueues for PushOut {}
+impl SeesQueues for Dequeue {}
 
 impl<N: Needs> CoveredBy<N> for Occupancy {}
 impl<N: SeesVcs> CoveredBy<N> for PerVc {}
-impl<N: SeesFrames> CoveredBy<N> for PushOut {}
+impl CoveredBy<Self> for PushOut {}
 
 /// The port as a policy that needs `N` sees it just before the unit at hand. It is read-only.
 #[derive(Debug)]
@@ -270,12 +311,12 @@ pub struct View<'a, N, S> {
 
 /// Methods of the view that are those of the state.
 macro_rules! shows {
-    ($($method:ident($($label:ident: $type:ty)?) -> $answer:ty;)*) => { $(
+    ($($method:ident($($label:ident: $type:ty),*) -> $answer:ty;)*) => { $(
         #[doc = concat!("As [`PortState::", stringify!($method), "`].")]
         #[inline(always)]
         #[must_use]
-        pub fn $method(&self $(, $label: $type)?) -> $answer {
-            self.state.$method($($label)?)
+        pub fn $method(&self $(, $label: $type)*) -> $answer {
+            self.state.$method($($label),*)
         }
     )* };
 }
@@ -318,11 +359,21 @@ impl<N: SeesVcs, S: PortState> View<'_, N, S> {
     }
 }
 
-impl<N: SeesFrames, S: PortState> View<'_, N, S> {
+impl<S: PortState> View<'_, PushOut, S> {
     shows! {
         last_frame(vc: u32) -> Option<u64>;
     }
+}
 
+impl<S: PortState> View<'_, Dequeue, S> {
+    shows! {
+        waiting_frames(vc: u32) -> u64;
+        waiting_load(vc: u32) -> u64;
+        holds_more(vc: Option<u32>, load: u64) -> bool;
+    }
+}
+
+impl<N: SeesQueues, S: PortState> View<'_, N, S> {
     /// Of the port's `vcs` VCs, in any order, all that have something in the buffer, and few others if those are few.
     pub fn busy_vcs(&self, vcs: usize) -> impl Iterator<Item = u32> {
         // A long list costs more than the VCs one after the other.

@@ -123,7 +123,7 @@ impl Scheduler for DeficitRoundRobin {
     #[inline]
     fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
 
-    fn withdraw(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
+    fn withdraw(&mut self, vc: u32, _: u32, _: usize, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 0).is_none() {
             self.leave(vc);
         }

@@ -127,16 +127,16 @@ impl Scheduler for DualQueue {
         self.owed = self.owed_before;
     }
 
-    /// The last turn of the VC goes.
-    fn withdraw(&mut self, vc: u32, _: u32, _: Instant, _: &impl Queues) {
-        let last = |queue: &VecDeque<Turn>| {
-            let place = queue.iter().rposition(|turn| turn.vc == vc)?;
-            Some((queue[place].arrival, place))
+    /// The VC has as many turns behind it as units, be they in one queue or the other.
+    fn withdraw(&mut self, vc: u32, _: u32, behind: usize, _: Instant, _: &impl Queues) {
+        let turns = |queue: &VecDeque<Turn>, low_latency| {
+            let of_vc = queue.iter().enumerate().filter(|(_, turn)| turn.vc == vc);
+            of_vc.map(|(place, turn)| (turn.arrival, low_latency, place)).collect::<Vec<_>>()
         };
-        let (low_latency, classic) = (last(&self.low_latency), last(&self.classic));
-        if let Some((_, place)) = low_latency.max(classic) {
-            self.queue(low_latency > classic).remove(place);
-            self.waiting[vc as usize] -= 1;
-        }
+        let mut turns = [turns(&self.low_latency, true), turns(&self.classic, false)].concat();
+        turns.sort_unstable();
+        let (_, low_latency, place) = turns[turns.len() - 1 - behind];
+        self.queue(low_latency).remove(place);
+        self.waiting[vc as usize] -= 1;
     }
 }

@@ -20,7 +20,7 @@ pub struct Params {}
 /// The FIFO discipline: the order in which units came, as the VCs that they belong to.
 ///
 /// Units are withdrawn from anywhere in the middle without shifting those behind: their places are only marked as
-/// empty, so that a withdrawal costs what one unit costs, however long the queue is.
+/// empty, so that a withdrawal of a VC's last unit costs what one unit costs, however long the queue is.
 #[derive(Debug, Clone)]
 pub struct Fifo {
     places: VecDeque<Place>,
@@ -73,12 +73,21 @@ impl Scheduler for Fifo {
     #[inline]
     fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
 
-    fn withdraw(&mut self, vc: u32, _: u32, _: Instant, _: &impl Queues) {
-        let index = self.last[vc as usize].wrapping_sub(self.first) as usize;
-        let place = self.places.get_mut(index).filter(|place| place.vc == vc);
+    fn withdraw(&mut self, vc: u32, _: u32, behind: usize, _: Instant, _: &impl Queues) {
+        let index = |number: u32, first: u32| number.wrapping_sub(first) as usize;
+        let (mut number, mut next) = (self.last[vc as usize], None);
+        for _ in 0..behind {
+            next = Some(number);
+            number = self.places[index(number, self.first)].before;
+        }
+        let place = self.places.get_mut(index(number, self.first)).filter(|place| place.vc == vc);
         let place = place.expect("the VC has a unit in the queue");
         place.vc = EMPTY;
-        self.last[vc as usize] = place.before;
+        let before = place.before;
+        match next {
+            Some(next) => self.places[index(next, self.first)].before = before,
+            None => self.last[vc as usize] = before,
+        }
     }
 }
 
@@ -106,7 +115,7 @@ mod tests {
         (0..FRAME).for_each(|_| fifo.enqueue(0, 1, now, &Nothing));
         (0..10_000).for_each(|_| fifo.enqueue(1, 1, now, &Nothing));
         let before = fifo.clone();
-        (0..FRAME).for_each(|_| fifo.withdraw(0, 1, now, &Nothing));
+        (0..FRAME).for_each(|_| fifo.withdraw(0, 1, 0, now, &Nothing));
         assert_eq!(fifo.places.len(), before.places.len(), "nothing behind the frame has moved up");
         let touched = std::iter::zip(&fifo.places, &before.places).filter(|(now, then)| now.vc != then.vc);
         assert_eq!(touched.count(), FRAME);

@@ -125,12 +125,13 @@ impl Shared {
         place.before = Some(vc);
     }
 
-    /// The last unit of `vc` was pushed out. If it has sent nothing it has not come.
-    pub(super) fn withdraw(&mut self, vc: u32) {
+    /// A unit of `vc`, with `behind` of the VC behind it, was pushed out. If it has sent nothing it has not come.
+    pub(super) fn withdraw(&mut self, vc: u32, behind: usize) {
         let Place { queue, waiting, before } = &mut self.places[vc as usize];
         let order = &mut self.orders[*queue];
-        let place = order.iter().rposition(|&other| other == vc);
-        order.remove(place.expect("a unit is pushed out of the queue in which it waits"));
+        let mut places = order.iter().enumerate().rev().filter(|(_, other)| **other == vc);
+        let (place, _) = places.nth(behind).expect("a unit is pushed out of the queue in which it waits");
+        order.remove(place);
         *waiting -= 1;
         if *waiting == 0 {
             self.hash.release(vc, *queue, *before);

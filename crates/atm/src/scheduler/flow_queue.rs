@@ -155,17 +155,8 @@ impl Scheduler for FlowQueue {
         self.credits[queue] += i64::from(size);
     }
 
-    /// A queue of which nothing is left before it has sent anything has not begun. Other queues that are empty are found so when their turn
-    /// comes.
-    fn withdraw(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
-        self.shared.iter_mut().for_each(|shared| shared.withdraw(vc));
-        let queue = self.queue_of(vc);
-        if self.head(queue, queues).is_none()
-            && self.credits[queue] == self.quantum
-            && let Some(place) = self.new.iter().position(|&other| other == queue)
-        {
-            self.new.remove(place);
-            self.listed[queue] = false;
-        }
+    /// A queue of which nothing is left stays in its list, and is found empty when its turn comes.
+    fn withdraw(&mut self, vc: u32, _: u32, behind: usize, _: Instant, _: &impl Queues) {
+        self.shared.iter_mut().for_each(|shared| shared.withdraw(vc, behind));
     }
 }

@@ -101,8 +101,15 @@ impl Fluid {
         state.end
     }
 
-    /// The last unit of `vc`, of `work`, is pushed out. What was done of it is done for the others at once.
-    pub(super) fn withdraw(&mut self, vc: u32, work: u128) {
+    /// A unit of `vc`, of `work`, is pushed out. What was done of it is done for the others at once. Of the units of the VC `behind` it,
+    /// this is the work, and `tags` are the virtual times at which they end, which are then earlier.
+    pub(super) fn withdraw<'a>(
+        &mut self,
+        vc: u32,
+        work: u128,
+        behind: impl DoubleEndedIterator<Item = u128> + ExactSizeIterator + Clone,
+        tags: impl DoubleEndedIterator<Item = &'a mut Tag> + ExactSizeIterator,
+    ) {
         self.end_vcs();
         let Some(key) = self.ends.get(vc) else {
             self.done += work;
@@ -112,13 +119,23 @@ impl Fluid {
         let state = &mut self.vcs[vc as usize];
         let share = u128::from(state.share);
         let left = (state.end - self.now) * share + u128::from(state.over);
-        if let Some(before) = left.checked_sub(work).filter(|&before| before > 0) {
-            (state.end, state.over) = (self.now + before / share, (before % share) as u64);
-            self.ends.set(vc, key.min(state.end));
-        } else {
-            self.done += work - left;
+        // What is left of the unit: all behind it comes after it.
+        let of_unit = left.saturating_sub(behind.clone().sum()).min(work);
+        self.done += work - of_unit;
+        let mut left = left - of_unit;
+        if left == 0 {
             self.shares -= state.share;
             self.ends.remove(vc);
+            return;
+        }
+        (state.end, state.over) = (self.now + left / share, (left % share) as u64);
+        self.ends.set(vc, key.min(state.end));
+        if of_unit == 0 {
+            return;
+        }
+        for (work, tag) in std::iter::zip(behind, tags).rev() {
+            *tag = self.now + left / share;
+            left -= work;
         }
     }
 

@@ -149,6 +149,6 @@ pub trait Scheduler: Sized {
         let _ = (vc, size);
     }
 
-    /// The last unit of the queue of `vc`, of `size`, was pushed out at `now`.
-    fn withdraw(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues);
+    /// A unit of `size` was pushed out of the queue of `vc` at `now`; `behind` units of the VC wait behind it. `queues` is without it.
+    fn withdraw(&mut self, vc: u32, size: u32, behind: usize, now: Instant, queues: &impl Queues);
 }

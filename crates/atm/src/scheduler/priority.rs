@@ -87,8 +87,8 @@ impl Priority {
     }
 
     /// As [`super::Scheduler::withdraw`].
-    pub fn withdraw(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues) {
-        self.class_of(vc).withdraw(vc, size, now, queues);
+    pub fn withdraw(&mut self, vc: u32, size: u32, behind: usize, now: Instant, queues: &impl Queues) {
+        self.class_of(vc).withdraw(vc, size, behind, now, queues);
     }
 
     /// The discipline of the class of `vc`. At most ports there is only one.

@@ -64,8 +64,8 @@ macro_rules! disciplines {
             }
 
             /// As [`Scheduler::withdraw`].
-            pub fn withdraw(&mut self, vc: u32, size: u32, now: Instant, queues: &impl Queues) {
-                with_discipline!(self, discipline => discipline.withdraw(vc, size, now, queues));
+            pub fn withdraw(&mut self, vc: u32, size: u32, behind: usize, now: Instant, queues: &impl Queues) {
+                with_discipline!(self, discipline => discipline.withdraw(vc, size, behind, now, queues));
             }
         }
     };

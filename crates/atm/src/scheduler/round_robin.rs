@@ -56,7 +56,7 @@ impl Scheduler for RoundRobin {
     #[inline]
     fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
 
-    fn withdraw(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
+    fn withdraw(&mut self, vc: u32, _: u32, _: usize, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 0).is_none() {
             self.turns.retain(|&turn| turn != vc);
         }

@@ -102,9 +102,17 @@ impl Scheduler for Scfq {
     #[inline]
     fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
 
-    fn withdraw(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
-        if queues.size(vc, 0).is_none() {
-            self.heads.remove(vc);
+    /// What is first now begins when the unit that was first would have begun: the VC is not charged for what it did not send.
+    fn withdraw(&mut self, vc: u32, size: u32, behind: usize, _: Instant, queues: &impl Queues) {
+        if queues.size(vc, behind).is_some() {
+            return;
+        }
+        match (self.heads.get(vc), queues.size(vc, 0)) {
+            (Some(tag), Some(first)) => {
+                let spacing = self.spacing[vc as usize];
+                self.heads.set(vc, tag + spacing * Tag::from(first) - spacing * Tag::from(size));
+            }
+            _ => self.heads.remove(vc),
         }
     }
 }

@@ -124,7 +124,7 @@ impl Scheduler for WeightedRoundRobin {
         Some(vc)
     }
 
-    fn withdraw(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
+    fn withdraw(&mut self, vc: u32, _: u32, _: usize, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 0).is_none() {
             self.turns.retain(|&turn| turn != vc);
             self.waiting.retain(|&turn| turn != vc);

@@ -136,12 +136,19 @@ impl Scheduler for Wfq {
         self.in_service = InService { began: now, work: self.service.of(size).bits(), done: 0 };
     }
 
-    fn withdraw(&mut self, vc: u32, size: u32, now: Instant, _: &impl Queues) {
+    fn withdraw(&mut self, vc: u32, size: u32, behind: usize, now: Instant, queues: &impl Queues) {
         self.fluid.serve(self.in_service.work_until(now));
-        self.fluid.withdraw(vc, self.service.of(size).bits());
-        self.tags[vc as usize].pop_back().expect("a unit of the VC waited");
-        if self.tags[vc as usize].is_empty() {
-            self.heads.remove(vc);
+        let tags = &mut self.tags[vc as usize];
+        let place = tags.len() - 1 - behind;
+        tags.remove(place);
+        let works = (place..tags.len()).map(|place| {
+            let size = queues.size(vc, place).expect("a unit with a tag waits");
+            self.service.of(size).bits()
+        });
+        self.fluid.withdraw(vc, self.service.of(size).bits(), works, tags.range_mut(place..));
+        match tags.front() {
+            Some(&tag) => self.heads.set(vc, tag),
+            None => self.heads.remove(vc),
         }
     }
 }

@@ -106,6 +106,18 @@ impl PortState for Buffer {
         let frame = self.whole_last_frame(vc)?;
         Some(self.count(|cell| (cell.vc, cell.frame) == (vc, frame)))
     }
+
+    fn waiting_frames(&self, vc: u32) -> u64 {
+        unreachable!("nothing is pushed out at the head of the queue of VC {vc} here")
+    }
+
+    fn waiting_load(&self, vc: u32) -> u64 {
+        unreachable!("nothing is pushed out at the head of the queue of VC {vc} here")
+    }
+
+    fn holds_more(&self, _: Option<u32>, _: u64) -> bool {
+        unreachable!("nothing is decided at the head of a queue here")
+    }
 }
 
 /// A policy in front of its buffer.

@@ -10,7 +10,6 @@ use celltrain_atm::{
         codel::{self, Control, LongestFrame},
         pie::{self, Controller},
     },
-    quantity::Unit,
 };
 use celltrain_engine::Time;
 use proptest::{prelude::*, test_runner::RngSeed};
@@ -95,9 +94,9 @@ struct Port {
 impl Port {
     fn dequeue(&mut self, now: Time) -> Option<Time> {
         loop {
-            let waiting = self.queue.len() as u64;
             let arrival = self.queue.pop_front()?;
-            let short = self.longest.is_short(&Cell::default(), waiting);
+            let packet = Cell { length: 1, ..Cell::default() };
+            let short = self.longest.is_short(&packet, |load| self.queue.len() as u64 > load);
             match self.control.on_head(now, now - arrival, short, false) {
                 Fate::Send => return Some(arrival),
                 Fate::Drop => self.dropped.push(arrival),
@@ -105,6 +104,22 @@ impl Port {
             }
         }
     }
+}
+
+/// "if (sojourn_time_ < TARGET || bytes() <= maxpacket_)": bytes of however many packets (RFC 8289 section 5.5).
+#[test]
+fn a_queue_is_short_by_its_bytes() {
+    let packet = |octets| Cell { length: 1, octets, ..Cell::default() };
+    let mut longest = LongestFrame::default();
+    assert!(longest.is_short(&packet(1500), |load| 37 * 40 > load));
+    assert!(longest.is_short(&packet(40), |load| 37 * 40 > load), "what is behind an ACK are 37 others");
+    assert!(!longest.is_short(&packet(40), |load| 38 * 40 > load));
+    // Behind the first cell of a frame of 32 are the others, and a frame of as many.
+    let mut longest = LongestFrame::default();
+    let first = Cell { length: 32, ..Cell::default() };
+    assert!(longest.is_short(&first, |load| 31 + 32 > load));
+    assert!(!longest.is_short(&first, |load| 31 + 33 > load));
+    assert!(longest.is_short(&Cell { length: 1, ..Cell::default() }, |load| 32 > load));
 }
 
 fn codel() -> Control {
@@ -124,7 +139,7 @@ proptest! {
     fn codel_drops_what_the_pseudocode_drops(phases in prop::collection::vec((0u64..5, 1u64..700), 1..12)) {
         let mut rfc = Rfc8289::default();
         let mut port =
-            Port { queue: VecDeque::new(), control: codel(), longest: LongestFrame::new(Unit::Packets), dropped: Vec::new() };
+            Port { queue: VecDeque::new(), control: codel(), longest: LongestFrame::default(), dropped: Vec::new() };
         // At time 0 nothing can have been above the target: the source uses 0 for "not".
         let mut now = MILLISECOND;
         for (burst, length) in phases {

@@ -7,6 +7,7 @@ mod dualpi2;
 mod dualpi2_steps;
 mod espd;
 mod fair_share;
+mod fq_codel;
 mod model;
 mod policies;
 mod push_out;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use celltrain_atm::{
     Cell,
-    buffer::{BufferPolicy, Needs, PortContext, PortState, Reason, Verdict, View},
+    buffer::{BufferPolicy, FirstFrames, Needs, PortContext, PortState, Reason, Verdict, Victim, View},
     cell::PAYLOAD_OCTETS,
     contract::Contract,
     quantity::{CellRate, Unit},
@@ -53,13 +53,13 @@ pub(crate) fn is_queued<V>(verdict: Verdict<V>) -> bool {
     matches!(verdict, Verdict::Accept | Verdict::Mark)
 }
 
-/// The verdict of a policy that needs `N`, in one type for all policies.
+/// The verdict of a policy that needs `N`, in one type for all policies: of what is pushed out, the VC.
 pub(crate) fn erased<N: Needs>(verdict: Verdict<N::Victim>) -> Verdict<u32> {
     match verdict {
         Verdict::Accept => Verdict::Accept,
         Verdict::Mark => Verdict::Mark,
         Verdict::Discard(reason) => Verdict::Discard(reason),
-        Verdict::PushOut(victim) => Verdict::PushOut(N::victim(victim)),
+        Verdict::PushOut(victim) => Verdict::PushOut(N::victim(victim).vc()),
     }
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Model {
     /// The cell that arrives.
     hand: Cell,
     /// In the order of departure; the first one is in transmission.
-    queue: Vec<Cell>,
+    pub(crate) queue: Vec<Cell>,
     /// When the first cell of the queue leaves.
     departure: Time,
     pub(crate) asked: Vec<Asked>,
@@ -130,9 +130,10 @@ impl Model {
         self.depart(policy, at);
         self.hand = cell;
         let (found, verdict) = loop {
-            let verdict = erased::<P::Needs>(policy.on_arrival(&cell, &self.view(&cell), at));
-            let Verdict::PushOut(vc) = verdict else { break (self.occupancy(), verdict) };
-            self.push_out(policy, vc);
+            match policy.on_arrival(&cell, &self.view(&cell), at) {
+                Verdict::PushOut(victim) => self.push_out(policy, P::Needs::victim(victim)),
+                verdict => break (self.occupancy(), erased::<P::Needs>(verdict)),
+            }
         };
         let full = self.is_full();
         if is_queued(verdict) {
@@ -145,17 +146,47 @@ impl Model {
         verdict
     }
 
-    fn push_out<P: BufferPolicy>(&mut self, policy: &mut P, vc: u32) {
-        let count = self.last_frame(vc).expect("a frame that can be pushed out");
-        let last = *self.queue.iter().rfind(|cell| cell.vc == vc).expect("a cell of the frame");
-        let of_frame = |cell: &Cell| (cell.vc, cell.frame) == (vc, last.frame);
+    fn push_out<P: BufferPolicy>(&mut self, policy: &mut P, victim: Victim) {
+        match victim {
+            Victim::Last(vc) => {
+                self.last_frame(vc).expect("a frame that can be pushed out");
+                let last = self.queue.iter().rfind(|cell| cell.vc == vc).expect("a cell of the frame");
+                self.remove(policy, vc, last.frame);
+            }
+            Victim::First(FirstFrames { vc, count }) => {
+                let frames = self.waiting_of(vc);
+                assert!(count > 0 && count <= frames.len() as u64, "{count} of {frames:?}");
+                frames[..count as usize].iter().for_each(|&frame| self.remove(policy, vc, frame));
+            }
+        }
+    }
+
+    /// Takes a frame out of the queue.
+    fn remove<P: BufferPolicy>(&mut self, policy: &mut P, vc: u32, frame: u32) {
+        let of_frame = |cell: &Cell| (cell.vc, cell.frame) == (vc, frame);
+        let complete = self.queue.iter().any(|cell| of_frame(cell) && cell.is_last());
+        let count = self.count(of_frame);
         self.queue.retain(|cell| !of_frame(cell));
         for asked in self.asked.iter_mut().filter(|asked| of_frame(&asked.cell)) {
             asked.verdict = Verdict::Discard(Reason::PushedOut);
         }
-        if let Some(removed) = P::Needs::removed(vc, count, last.is_last()) {
+        if let Some(removed) = P::Needs::removed(vc, count, complete) {
             policy.on_push_out(removed);
         }
+    }
+
+    /// The frames of `vc` in the queue of which nothing has left and nothing is in transmission, the first one first.
+    fn waiting_of(&self, vc: u32) -> Vec<u32> {
+        let mut frames: Vec<_> =
+            self.queue.iter().filter(|cell| cell.vc == vc).map(|cell| cell.frame).collect();
+        frames.dedup();
+        frames.retain(|&frame| {
+            let of_frame = |cell: &Cell| (cell.vc, cell.frame) == (vc, frame);
+            let queued = |asked: &&Asked| of_frame(&asked.cell) && is_queued(asked.verdict);
+            self.asked.iter().filter(queued).count() as u64 <= self.count(of_frame)
+                && !of_frame(&self.queue[0])
+        });
+        frames
     }
 }
 
@@ -216,6 +247,20 @@ impl PortState for Model {
         let of_frame = |cell: &Cell| (cell.vc, cell.frame) == (vc, last.frame);
         let arrived = self.asked.iter().filter(|asked| of_frame(&asked.cell)).count() as u64;
         (self.count(of_frame) == arrived && !of_frame(&self.queue[0])).then_some(arrived)
+    }
+
+    fn waiting_frames(&self, vc: u32) -> u64 {
+        self.waiting_of(vc).len() as u64
+    }
+
+    fn waiting_load(&self, vc: u32) -> u64 {
+        let waiting = self.queue.iter().skip(1).filter(|cell| cell.vc == vc);
+        waiting.map(|cell| u64::from(cell.load())).sum()
+    }
+
+    fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
+        let waiting = self.queue.iter().skip(1).filter(|cell| vc.is_none_or(|vc| cell.vc == vc));
+        waiting.map(|cell| u64::from(cell.load())).sum::<u64>() > load
     }
 }
 

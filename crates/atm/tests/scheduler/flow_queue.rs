@@ -34,15 +34,32 @@ fn vcs_that_meet_in_a_queue_share_its_turn_and_keep_the_order_of_arrival() {
     assert_eq!(order(1, 8), apart);
 }
 
+/// "Otherwise, the queue is left in its current queue list", with what is left of its credits (RFC 8290 section 4.1).
 #[test]
-fn a_queue_that_is_pushed_out_whole_is_free_for_others() {
+fn a_queue_that_is_pushed_out_whole_keeps_its_place_until_its_turn() {
+    let mut port = port(0, 1, 3);
+    (0..3).for_each(|vc| port.enqueue(vc, 600));
+    port.withdraw(0);
+    port.withdraw(1);
+    port.enqueue(0, 600);
+    assert_eq!(port.next(), Ok(Some((0, 600))));
+    // VC 1 is found empty, and leaves the new queues; it goes to the end of the old ones, behind nobody but VC 0 once that has sent.
+    port.enqueue(0, 600);
+    assert_eq!(port.next(), Ok(Some((0, 600))));
+    assert_eq!(port.next(), Ok(Some((2, 600))));
+    assert_eq!(port.next(), Ok(None));
+}
+
+#[test]
+fn a_queue_that_is_pushed_out_whole_is_free_for_others_after_its_turn() {
     let mut port = port(1, 2, 3);
     port.enqueue(0, 600);
     port.enqueue(1, 600);
     port.withdraw(0);
-    // VC 2 takes the free queue, and does not wait behind VC 1's second packet.
-    port.enqueue(1, 600);
-    port.enqueue(1, 600);
+    assert_eq!(port.next(), Ok(Some((1, 600))));
+    assert_eq!(port.next(), Ok(None));
+    // VC 2 takes the free queue, and does not wait behind VC 1's third packet.
+    (0..3).for_each(|_| port.enqueue(1, 600));
     port.enqueue(2, 600);
     let order: Vec<_> = std::iter::from_fn(|| port.next().unwrap()).map(|(vc, _)| vc).collect();
     assert_eq!(order, [1, 1, 2, 1]);

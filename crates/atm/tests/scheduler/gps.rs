@@ -120,14 +120,11 @@ impl Gps {
         self.now = Work::new(now);
     }
 
-    /// The last unit of `vc`, number `number`, is pushed out. What the fluid system did for it, it does for the others at
+    /// The unit of `vc` with that number is pushed out. What the fluid system did for it, it does for the others at
     /// once; returns how much that is, rounded up.
     pub(crate) fn withdraw(&mut self, vc: u32, number: usize, work: u128) -> u128 {
         let queue = &mut self.queues[vc as usize];
-        let left = match queue.back() {
-            Some(unit) if unit.number == number => unit.left,
-            _ => Work::default(),
-        };
+        let left = queue.iter().find(|unit| unit.number == number).map_or(Work::default(), |unit| unit.left);
         queue.retain(|unit| unit.number != number);
         let done = Work::new(work).minus(left);
         self.ends[number] = None;

@@ -22,8 +22,8 @@ use crate::{
 pub(crate) enum Event {
     /// A unit of this size arrives on a VC.
     Arrival(u32, u32),
-    /// The last unit of a VC is pushed out, if one waits.
-    PushOut(u32),
+    /// A unit of a VC is pushed out, if one waits: as many others are behind it as there can be up to so many.
+    PushOut(u32, usize),
     /// Once it is free, the link serves a more urgent category for so many cells or bytes.
     Away(u32),
 }
@@ -104,7 +104,7 @@ impl Link {
         self.gps.serve_until(self.work(now));
         match event {
             Event::Arrival(vc, size) => self.arrive(now, vc, size),
-            Event::PushOut(vc) => self.push_out(now, vc),
+            Event::PushOut(vc, behind) => self.push_out(now, vc, behind),
             Event::Away(slots) => self.free = self.free.max(now).plus_slots(self.slot, slots.into()),
         }
         self.check_backlog(now);
@@ -129,12 +129,15 @@ impl Link {
         self.scheduler.enqueue(vc, size, now, &self.store);
     }
 
-    fn push_out(&mut self, now: Instant, vc: u32) {
-        let Some(size) = self.store.0[vc as usize].pop_back() else { return };
-        let number = self.numbers[vc as usize].pop_back().unwrap();
+    fn push_out(&mut self, now: Instant, vc: u32, behind: usize) {
+        let queue = &mut self.store.0[vc as usize];
+        let Some(last) = queue.len().checked_sub(1) else { return };
+        let place = last - behind.min(last);
+        let size = queue.remove(place).unwrap();
+        let number = self.numbers[vc as usize].remove(place).unwrap();
         let done = self.gps.withdraw(vc, number, self.length(size));
         self.outcome.returned.push((self.work(now), done));
-        self.scheduler.withdraw(vc, size, now, &self.store);
+        self.scheduler.withdraw(vc, size, last - place, now, &self.store);
     }
 
     fn send(&mut self, now: Instant) {
@@ -259,7 +262,7 @@ impl Case {
             let (vc, size) = ((step.vc % self.weights.len()) as u32, if self.cells { 1 } else { step.size });
             let event = match step.kind {
                 Kind::Arrival => Event::Arrival(vc, size),
-                Kind::PushOut => Event::PushOut(vc),
+                Kind::PushOut => Event::PushOut(vc, step.size as usize % 8),
                 Kind::Away => Event::Away(size),
             };
             link.handle(now, event);

@@ -35,7 +35,7 @@ pub(crate) fn of(discipline: DisciplineName) -> SchedulerParams {
 pub(crate) trait Serve {
     fn enqueue(&mut self, vc: u32, size: u32, now: Instant, queues: &Store);
     fn next(&mut self, now: Instant, queues: &Store) -> Option<u32>;
-    fn withdraw(&mut self, vc: u32, size: u32, now: Instant, queues: &Store);
+    fn withdraw(&mut self, vc: u32, size: u32, behind: usize, now: Instant, queues: &Store);
 }
 
 macro_rules! serve {
@@ -49,8 +49,8 @@ macro_rules! serve {
                 Self::next(self, now, queues)
             }
 
-            fn withdraw(&mut self, vc: u32, size: u32, now: Instant, queues: &Store) {
-                Self::withdraw(self, vc, size, now, queues);
+            fn withdraw(&mut self, vc: u32, size: u32, behind: usize, now: Instant, queues: &Store) {
+                Self::withdraw(self, vc, size, behind, now, queues);
             }
         })*
     };
@@ -89,8 +89,15 @@ impl<S: Serve> Port<S> {
 
     /// Pushes the last unit of `vc` out, if it has one.
     pub(crate) fn withdraw(&mut self, vc: u32) {
-        if let Some(size) = self.store.0[vc as usize].pop_back() {
-            self.scheduler.withdraw(vc, size, self.now, &self.store);
+        self.withdraw_before(vc, 0);
+    }
+
+    /// Pushes that unit of `vc` out that has so many `behind` it, if there is one.
+    pub(crate) fn withdraw_before(&mut self, vc: u32, behind: usize) {
+        let queue = &mut self.store.0[vc as usize];
+        let place = queue.len().checked_sub(behind + 1);
+        if let Some(size) = place.and_then(|place| queue.remove(place)) {
+            self.scheduler.withdraw(vc, size, behind, self.now, &self.store);
         }
     }
 

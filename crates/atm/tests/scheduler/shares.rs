@@ -89,11 +89,10 @@ proptest! {
             waiting[vc] += u64::from(size);
         }
         // Parekh and Gallager 1993, theorem 2. All VCs are busy in the fluid system, which gives each w_i/W of the line,
-        // until the first has had all that waits.
+        // until the first has had all that waits, and perhaps all of them at once.
         let (all, largest) = (u64::from(weights.iter().sum::<u32>()), u64::from(*sizes.iter().max().unwrap()));
         let (mut total, mut served) = (0, vec![0u64; weights.len()]);
-        loop {
-            let (vc, size) = port.next().unwrap().expect("the last VC of the fluid system is not the first");
+        while let Some((vc, size)) = port.next().unwrap() {
             total += u64::from(size);
             served[vc as usize] += u64::from(size);
             let shares = weights.iter().map(|&weight| total * u64::from(weight));

@@ -6,13 +6,13 @@
 
 use celltrain_atm::{
     Cell,
-    buffer::{BufferPolicy, Fate, Head, Needs, PortState, Reason, Verdict, View},
+    buffer::{BufferPolicy, Fate, FirstFrames, Head, Needs, PortState, Reason, Verdict, Victim, View},
     cell::{Ecn, Kind},
     policing::Action,
 };
 use celltrain_engine::{Instant, stream::Train};
 
-use super::{core::PortCore, service::Service};
+use super::{core::PortCore, queues::Unit, service::Service};
 
 /// The buffer as a policy sees it when a unit arrives.
 struct Arrival<'a, S> {
@@ -70,6 +70,18 @@ impl<S: Service> PortState for Arrival<'_, S> {
     #[inline]
     fn last_frame(&self, vc: u32) -> Option<u64> {
         self.service.last_frame(vc)
+    }
+
+    fn waiting_frames(&self, vc: u32) -> u64 {
+        self.service.waiting_frames(vc)
+    }
+
+    fn waiting_load(&self, vc: u32) -> u64 {
+        self.service.waiting_load(vc)
+    }
+
+    fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
+        self.service.holds_more(vc, load)
     }
 }
 
@@ -149,10 +161,31 @@ impl<S: Service> PortCore<S> {
         }
     }
 
-    /// Pushes the last frame of `vc` out of the buffer.
+    /// Pushes frames out of the buffer.
     #[cold]
-    fn push_out<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, vc: u32) {
-        let (units, complete) = self.service.remove_last_frame(vc, now);
+    fn push_out<P: BufferPolicy>(&mut self, policy: &mut P, now: Instant, victim: Victim) {
+        match victim {
+            Victim::Last(vc) => {
+                let frame = self.service.remove_last_frame(vc, now);
+                self.note_pushed_out(policy, now, vc, frame);
+            }
+            Victim::First(FirstFrames { vc, count }) => {
+                for _ in 0..count {
+                    let frame = self.service.remove_first_frame(vc, now);
+                    self.note_pushed_out(policy, now, vc, frame);
+                }
+            }
+        }
+    }
+
+    /// The units of a frame of `vc` were taken out of the buffer, and its end mark was among them or not.
+    fn note_pushed_out<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        now: Instant,
+        vc: u32,
+        (units, complete): (Vec<Unit>, bool),
+    ) {
         for unit in &units {
             self.stats.sojourns.add(now.since(unit.at));
             self.entries[vc as usize].withdrawn += 1;

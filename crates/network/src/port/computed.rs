@@ -174,6 +174,24 @@ impl<F: Fifo> Service for Computed<F> {
         panic!("no frame of VC {vc} can be pushed out: a port whose policy pushes out stores its queues")
     }
 
+    fn waiting_frames(&self, _: u32) -> u64 {
+        0
+    }
+
+    fn waiting_load(&self, vc: u32) -> u64 {
+        panic!("what waits of VC {vc} is not known: a port whose policy pushes out stores its queues")
+    }
+
+    fn holds_more(&self, _: Option<u32>, _: u64) -> bool {
+        panic!(
+            "what waits is not known: a port whose policy decides at the head of the queue stores its queues"
+        )
+    }
+
+    fn remove_first_frame(&mut self, vc: u32, now: Instant) -> (Vec<Unit>, bool) {
+        self.remove_last_frame(vc, now)
+    }
+
     fn units(&self, now: Instant) -> u64 {
         self.fifo.units(now)
     }

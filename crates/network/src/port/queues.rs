@@ -23,10 +23,10 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// What a scheduler counts: 1 for a cell, octets for a packet.
+    /// As [`Cell::load`].
     #[inline]
     pub(super) fn load(&self) -> u32 {
-        self.cell.octets.max(1)
+        self.cell.load()
     }
 }
 
@@ -68,11 +68,61 @@ impl Frames {
     }
 }
 
+/// A queue for each VC.
+#[derive(Debug, Clone)]
+struct ByVc {
+    queues: Vec<Queue>,
+    /// The load of all.
+    load: u64,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Queue {
+    units: VecDeque<Unit>,
+    /// What a scheduler counts of them together.
+    load: u64,
+}
+
+impl ByVc {
+    /// The units of `vc`, in their order.
+    #[inline]
+    fn units(&self, vc: u32) -> &VecDeque<Unit> {
+        &self.queues[vc as usize].units
+    }
+
+    #[inline(always)]
+    fn push(&mut self, unit: &Unit) {
+        let queue = &mut self.queues[unit.cell.vc as usize];
+        queue.units.push_back(*unit);
+        queue.load += u64::from(unit.load());
+        self.load += u64::from(unit.load());
+    }
+
+    /// Takes the first unit of `vc` out, and puts it into `unit`.
+    #[inline(always)]
+    fn take(&mut self, vc: u32, unit: &mut Unit) {
+        let queue = &mut self.queues[vc as usize];
+        *unit = *queue.units.front().expect("the scheduler names a VC with something to send");
+        queue.units.pop_front();
+        queue.load -= u64::from(unit.load());
+        self.load -= u64::from(unit.load());
+    }
+
+    /// Takes a unit of `vc` out of its place.
+    fn remove(&mut self, vc: u32, place: usize) -> Option<Unit> {
+        let queue = &mut self.queues[vc as usize];
+        let unit = queue.units.remove(place)?;
+        queue.load -= u64::from(unit.load());
+        self.load -= u64::from(unit.load());
+        Some(unit)
+    }
+}
+
 /// The units that wait. Cells that belong to no frame stand between those of frames.
 #[derive(Debug, Clone)]
 enum Waiting {
     /// In a queue for each VC: a scheduler says which is served next.
-    ByVc(Vec<VecDeque<Unit>>),
+    ByVc(ByVc),
     /// In one queue for all, in the order in which they came.
     Together(SingleQueue),
 }
@@ -92,12 +142,12 @@ impl Queues for Store {
     #[inline]
     fn size(&self, vc: u32, place: usize) -> Option<u32> {
         let Waiting::ByVc(queues) = &self.units else { return None };
-        queues[vc as usize].get(place).map(Unit::load)
+        queues.units(vc).get(place).map(Unit::load)
     }
 
     fn is_low_latency(&self, vc: u32, place: usize) -> bool {
         let Waiting::ByVc(queues) = &self.units else { return false };
-        queues[vc as usize].get(place).is_some_and(|unit| unit.low_latency)
+        queues.units(vc).get(place).is_some_and(|unit| unit.low_latency)
     }
 }
 
@@ -107,7 +157,7 @@ impl Store {
         let units = if together {
             Waiting::Together(SingleQueue::new(vcs, follows_frames))
         } else {
-            Waiting::ByVc(vec![VecDeque::new(); vcs])
+            Waiting::ByVc(ByVc { queues: vec![Queue::default(); vcs], load: 0 })
         };
         Self { units, frames: vec![Frames::default(); if follows_frames { vcs } else { 0 }], waiting: 0 }
     }
@@ -121,7 +171,7 @@ impl Store {
     /// Units in the queue of `vc`.
     pub(super) fn waiting_of(&self, vc: u32) -> u64 {
         match &self.units {
-            Waiting::ByVc(queues) => queues[vc as usize].len() as u64,
+            Waiting::ByVc(queues) => queues.units(vc).len() as u64,
             Waiting::Together(queue) => queue.units().filter(|unit| unit.cell.vc == vc).count() as u64,
         }
     }
@@ -129,10 +179,10 @@ impl Store {
     /// The units in the queues, those of a VC in their order.
     pub(super) fn units(&self) -> impl Iterator<Item = &Unit> {
         let (queues, single) = match &self.units {
-            Waiting::ByVc(queues) => (&queues[..], None),
+            Waiting::ByVc(queues) => (&queues.queues[..], None),
             Waiting::Together(queue) => (&[][..], Some(queue)),
         };
-        queues.iter().flatten().chain(single.into_iter().flat_map(SingleQueue::units))
+        queues.iter().flat_map(|queue| &queue.units).chain(single.into_iter().flat_map(SingleQueue::units))
     }
 
     /// Data units of the last frame of `vc`, if all that has arrived of it is still in the queue.
@@ -157,7 +207,7 @@ impl Store {
     pub(super) fn enqueue(&mut self, unit: &Unit) {
         self.waiting += 1;
         match &mut self.units {
-            Waiting::ByVc(queues) => queues[unit.cell.vc as usize].push_back(*unit),
+            Waiting::ByVc(queues) => queues.push(unit),
             Waiting::Together(queue) => queue.push(unit),
         }
         if let Some(frames) = self.frames_of(&unit.cell) {
@@ -177,9 +227,7 @@ impl Store {
     #[inline(always)]
     pub(super) fn take(&mut self, vc: u32, unit: &mut Unit) {
         let Waiting::ByVc(queues) = &mut self.units else { panic!("one queue has no scheduler") };
-        let units = &mut queues[vc as usize];
-        *unit = *units.front().expect("the scheduler names a VC with something to send");
-        units.pop_front();
+        queues.take(vc, unit);
         self.note_taken(unit);
     }
 
@@ -212,9 +260,8 @@ impl Store {
         let first = frames.units == 0;
         let unit = match &mut self.units {
             Waiting::ByVc(queues) => {
-                let units = &mut queues[vc as usize];
-                let place = units.iter().rposition(|unit| unit.cell.kind == Kind::Data);
-                let unit = place.and_then(|place| units.remove(place));
+                let place = queues.units(vc).iter().rposition(|unit| unit.cell.kind == Kind::Data);
+                let unit = place.and_then(|place| queues.remove(vc, place));
                 unit.expect("the units of a frame are in its queue")
             }
             Waiting::Together(queue) => queue.remove_last(vc),
@@ -224,6 +271,76 @@ impl Store {
             self.look_back(vc);
         }
         (unit, first)
+    }
+
+    /// Frames of `vc`, complete or not, of which nothing has left its queue.
+    pub(super) fn whole_frames(&self, vc: u32) -> u64 {
+        let sent = self.frames[vc as usize].sent;
+        let (mut count, mut last) = (0, sent);
+        let mut look = |unit: &Unit| {
+            let number = Some(unit.cell.frame).filter(|_| unit.cell.kind == Kind::Data);
+            if number.is_some() && number != sent && number != last {
+                (count, last) = (count + 1, number);
+            }
+        };
+        match &self.units {
+            Waiting::ByVc(queues) => queues.units(vc).iter().for_each(&mut look),
+            Waiting::Together(queue) => queue.units_back(vc).for_each(&mut look),
+        }
+        count
+    }
+
+    /// What a scheduler counts of the units of `vc` together.
+    pub(super) fn load_of(&self, vc: u32) -> u64 {
+        match &self.units {
+            Waiting::ByVc(queues) => queues.queues[vc as usize].load,
+            Waiting::Together(queue) => queue.units_back(vc).map(|unit| u64::from(unit.load())).sum(),
+        }
+    }
+
+    /// Whether a scheduler counts more than `load` of the units of `vc`, or of all, together.
+    pub(super) fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
+        let mut left = load;
+        let mut is_beyond = |unit: &Unit| match left.checked_sub(unit.load().into()) {
+            Some(rest) => {
+                left = rest;
+                false
+            }
+            None => true,
+        };
+        match (&self.units, vc) {
+            (Waiting::ByVc(queues), Some(vc)) => queues.queues[vc as usize].load > load,
+            (Waiting::ByVc(queues), None) => queues.load > load,
+            (Waiting::Together(queue), Some(vc)) => queue.units_back(vc).any(&mut is_beyond),
+            (Waiting::Together(queue), None) => queue.units().any(&mut is_beyond),
+        }
+    }
+
+    /// Takes the first data unit of a frame out of the queue of `vc`: that of the unit `taken` or, without one, the first of which
+    /// nothing has left the queue. Returns also how many units of the VC are behind it, where a scheduler asks. `None` if nothing
+    /// more of the frame is there, or there is no such frame.
+    pub(super) fn remove_first(&mut self, vc: u32, taken: Option<&Unit>) -> Option<(Unit, usize)> {
+        let frames = &mut self.frames[vc as usize];
+        let (sent, taken) = (frames.sent, taken.map(|unit| unit.cell.frame));
+        let is_of_frame = |unit: &Unit| {
+            let number = unit.cell.frame;
+            unit.cell.kind == Kind::Data && taken.map_or(sent != Some(number), |taken| taken == number)
+        };
+        let (unit, behind) = match &mut self.units {
+            Waiting::ByVc(queues) => {
+                let place = queues.units(vc).iter().position(is_of_frame)?;
+                (queues.remove(vc, place)?, queues.units(vc).len() - place)
+            }
+            Waiting::Together(queue) => (queue.remove_first(vc, is_of_frame)?, 0),
+        };
+        self.waiting -= 1;
+        if unit.cell.frame == frames.last {
+            frames.units -= 1;
+            if frames.units == 0 {
+                self.look_back(vc);
+            }
+        }
+        Some((unit, behind))
     }
 
     /// The last frame of `vc` is no longer there: the one before it, if something of that is in the queue, is now the last.
@@ -238,7 +355,7 @@ impl Store {
             !another
         };
         match &self.units {
-            Waiting::ByVc(queues) => queues[vc as usize].iter().rev().all(&mut look),
+            Waiting::ByVc(queues) => queues.units(vc).iter().rev().all(&mut look),
             Waiting::Together(queue) => queue.units_back(vc).all(&mut look),
         };
     }
@@ -294,6 +411,12 @@ mod tests {
 
         fn frame(&mut self, cell: &Cell) -> Option<&mut Listed> {
             self.frames.iter_mut().rfind(|frame| cell.kind == Kind::Data && frame.number == cell.frame)
+        }
+
+        /// Places among the frames of those that wait and of which nothing has gone.
+        fn whole(&self) -> impl Iterator<Item = usize> {
+            let whole = |(_, frame): &(usize, &Listed)| frame.units > 0 && !frame.gone;
+            self.frames.iter().enumerate().filter(whole).map(|(place, _)| place)
         }
 
         fn last_frame(&self) -> Option<u64> {
@@ -354,6 +477,32 @@ mod tests {
         }
     }
 
+    /// The first frame of which nothing has gone is pushed out, if there is one; the policy discards the rest of it. `turns`: the VCs of the
+    /// units that wait, of which those units lose theirs.
+    fn push_out_first(store: &mut Store, model: &mut Model, vc: u32, turns: &mut Vec<u32>) {
+        let Some(place) = model.whole().next() else { return };
+        let Listed { number, units, .. } = model.frames.remove(place);
+        let mut taken: Option<Unit> = None;
+        for _ in 0..units {
+            let place = model.queue.iter().position(|cell| cell.kind == Kind::Data && cell.frame == number);
+            let place = place.expect("a cell of the frame waits");
+            let cell = model.queue.remove(place).expect("a cell of the frame waits");
+            let (unit, behind) = store.remove_first(vc, taken.as_ref()).expect("a cell of the frame waits");
+            assert_eq!(unit.cell, cell);
+            if let Waiting::ByVc(_) = store.units {
+                assert_eq!(behind, model.queue.len() - place);
+            }
+            let mut turns_of_vc = (0..turns.len()).filter(|&turn| turns[turn] == vc);
+            let turn = turns_of_vc.nth(place).expect("each unit has a turn");
+            turns.remove(turn);
+            taken = Some(unit);
+        }
+        assert!(store.remove_first(vc, taken.as_ref()).is_none());
+        if model.next.frame == number {
+            model.end_frame();
+        }
+    }
+
     /// A frame can be pushed out if something of it is in its queue and nothing of it has left: a list of all frames says the same,
     /// whatever came between, waited or not, was sent or pushed out. In one queue or one for each VC, units have the same turns.
     #[test]
@@ -365,7 +514,7 @@ mod tests {
             let mut whole = 0;
             for _ in 0..20_000 {
                 let vc = generator.below(2) as u32;
-                match generator.below(8) {
+                match generator.below(9) {
                     0..4 => {
                         let model = &mut models[vc as usize];
                         let cell = model.arrive(vc, &mut generator);
@@ -378,16 +527,24 @@ mod tests {
                         send(&mut store, &mut models[vc as usize], vc);
                     }
                     4..7 => {}
-                    _ => push_out(&mut store, &mut models[vc as usize], vc, &mut turns),
+                    7 => push_out(&mut store, &mut models[vc as usize], vc, &mut turns),
+                    _ => push_out_first(&mut store, &mut models[vc as usize], vc, &mut turns),
                 }
                 for (vc, model) in (0..).zip(&models) {
                     assert_eq!(store.last_frame(vc), model.last_frame(), "VC {vc}: {model:?}");
+                    assert_eq!(store.whole_frames(vc), model.whole().count() as u64, "VC {vc}: {model:?}");
                     assert_eq!(store.waiting_of(vc), model.queue.len() as u64);
+                    let waiting = model.queue.len() as u64;
+                    assert_eq!(store.load_of(vc), waiting);
+                    assert!(!store.holds_more(Some(vc), waiting));
+                    assert!(waiting == 0 || store.holds_more(Some(vc), waiting - 1));
                     let held = store.units().map(|unit| &unit.cell).filter(|cell| cell.vc == vc);
                     assert!(held.eq(&model.queue));
                     whole += u64::from(model.last_frame().is_some());
                 }
                 assert_eq!(store.waiting(), turns.len() as u64);
+                assert!(!store.holds_more(None, turns.len() as u64));
+                assert!(turns.is_empty() || store.holds_more(None, turns.len() as u64 - 1));
             }
             assert!(whole > 2000, "{whole}");
         }

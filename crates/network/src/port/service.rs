@@ -84,6 +84,18 @@ pub(super) trait Service {
     /// Takes that frame out of the buffer, its last unit first; returns also whether its end mark was among them.
     fn remove_last_frame(&mut self, vc: u32, now: Instant) -> (Vec<Unit>, bool);
 
+    /// Frames of `vc`, complete or not, of which nothing has left its queue.
+    fn waiting_frames(&self, vc: u32) -> u64;
+
+    /// What waits in the queue of `vc`, in bytes of packets or in cells.
+    fn waiting_load(&self, vc: u32) -> u64;
+
+    /// Whether more than `load` waits in the queue of `vc`, or in all.
+    fn holds_more(&self, vc: Option<u32>, load: u64) -> bool;
+
+    /// Takes the first of those frames out of the buffer, its first unit first; returns also whether its end mark was among them.
+    fn remove_first_frame(&mut self, vc: u32, now: Instant) -> (Vec<Unit>, bool);
+
     /// Units accepted and not yet sent at `now`.
     fn units(&self, now: Instant) -> u64;
 

@@ -394,7 +394,7 @@ impl Service for Stored {
             let (unit, first) = self.store.remove_last(vc);
             self.leave(&unit, now);
             if let Some(scheduler) = &mut self.scheduler {
-                scheduler.withdraw(vc, unit.load(), now, &self.store);
+                scheduler.withdraw(vc, unit.load(), 0, now, &self.store);
             }
             units.push(unit);
             if first {
@@ -402,6 +402,31 @@ impl Service for Stored {
                 return (units, complete);
             }
         }
+    }
+
+    fn waiting_frames(&self, vc: u32) -> u64 {
+        self.store.whole_frames(vc)
+    }
+
+    fn waiting_load(&self, vc: u32) -> u64 {
+        self.store.load_of(vc)
+    }
+
+    fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
+        self.store.holds_more(vc, load)
+    }
+
+    fn remove_first_frame(&mut self, vc: u32, now: Instant) -> (Vec<Unit>, bool) {
+        let mut units: Vec<Unit> = Vec::new();
+        while let Some((unit, behind)) = self.store.remove_first(vc, units.first()) {
+            self.leave(&unit, now);
+            if let Some(scheduler) = &mut self.scheduler {
+                scheduler.withdraw(vc, unit.load(), behind, now, &self.store);
+            }
+            units.push(unit);
+        }
+        let complete = units.last().expect("the policy pushes out frames that wait").cell.is_last();
+        (units, complete)
     }
 
     fn units(&self, _: Instant) -> u64 {

@@ -135,6 +135,23 @@ impl SingleQueue {
         unit
     }
 
+    /// Takes the first unit of `vc` out that `is_wanted`, if there is one, where units are taken out of the middle.
+    pub(super) fn remove_first(&mut self, vc: u32, is_wanted: impl Fn(&Unit) -> bool) -> Option<Unit> {
+        let mut numbers = (0..self.len() as u32).map(|offset| self.first.wrapping_add(offset));
+        let is_of_vc = |number: u32| self.places[self.index(number)].unit.cell.vc == vc;
+        let wanted =
+            numbers.find(|&number| is_of_vc(number) && is_wanted(&self.places[self.index(number)].unit))?;
+        let behind = numbers.find(|&number| is_of_vc(number));
+        let place = self.place(wanted, vc);
+        let (unit, before) = (place.unit, place.before);
+        place.unit.cell.vc = EMPTY;
+        match behind {
+            Some(behind) => self.place(behind, vc).before = before,
+            None => self.last[vc as usize] = before,
+        }
+        Some(unit)
+    }
+
     /// The place of that number, of a unit of `vc`.
     fn place(&mut self, number: u32, vc: u32) -> &mut Place {
         let held = (number.wrapping_sub(self.first) as usize) < self.len();
