@@ -59,6 +59,13 @@ def quantity(value: float | None, unit: str, digits: int = 4) -> str:
     return _with_unit(_maybe_whole(value / factor, unit, digits), scaled)
 
 
+def why_undefined(found: Iterable[Estimate]) -> str:
+    """Why some of these means are undefined, if some are: a replication has no value, or no run is there."""
+    gaps = [one.n for one in found if not math.isfinite(one.mean)]
+    reasons = ("undefined in a replication" if any(gaps) else "", "its runs are missing" if 0 in gaps else "")
+    return " or ".join(filter(None, reasons))
+
+
 def interval(found: Estimate, unit: str, like: float | None = None, *, is_count: bool = False) -> str:
     """A mean with half of the width of its interval, to the same decimal: "149.8 ± 0.3 Mbit/s".
 

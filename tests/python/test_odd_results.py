@@ -394,12 +394,19 @@ def test_a_point_whose_runs_are_missing_is_a_gap(
     means = [one.mean / 1e6 for one in found.estimates("goodput")]
     assert np.allclose(np.asarray(line.get_ydata(), float), [math.nan, *means], equal_nan=True)
     assert "no mark: its runs are missing" in notes_below(figure)
+    assert "No mark: its runs are missing." in sweep.sweep_report(found)
     assert "no mark" in notes_below(found.plot.trade_off())
     grid = {"tcp.stack": ["tahoe", "reno"], "switch.buffer": ["100 cells", "200 cells", "300 cells"]}
     both = ct.sweep(scenario, grid=grid, replications=1)
     (image,) = heat_map(both, registry.measure("goodput"), View.of(both)).axes[0].get_images()
     shown: Any = np.ma.filled(np.ma.asarray(image.get_array()), math.nan)
     assert np.isnan(shown).tolist() == [[True] * 3, [False] * 3]
+    monkeypatch.setenv(PANICS, 'buffer = "200 cells"')
+    buffers = {"switch.buffer": [f"{one}00 cells" for one in range(1, 9)]}
+    delays = {"link.delay": [f"{one} us" for one in range(1, 9)]}
+    many = ct.sweep(scenario, grid=buffers | delays, replications=1)
+    assert many.points.height == 56
+    assert ">-: its runs are missing.<" in sweep.sweep_report(many)
 
 
 def test_parameters_that_vary_together_differ_together(scenario: ct.Scenario) -> None:

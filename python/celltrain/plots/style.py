@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from importlib.metadata import version
-from math import isfinite
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +12,7 @@ from celltrain.folder import Folder
 from celltrain.revision import source_digest
 from celltrain.statistics import Estimate
 from celltrain.terminal import plain as spelled_out
-from celltrain.text import json_text, told
+from celltrain.text import json_text, told, why_undefined
 from celltrain.whole import write_whole
 
 if TYPE_CHECKING:
@@ -255,11 +254,9 @@ def noted(figure: "Figure", *notes: str) -> None:
 
 
 def of_gaps(found: Iterable[Estimate]) -> str:
-    """Why a mark is missing, if a mean is undefined: a replication has no value, or no run is there."""
-    gaps = [one.n for one in found if not isfinite(one.mean)]
-    reasons = ("undefined in a replication" if any(gaps) else "", "its runs are missing" if 0 in gaps else "")
-    said = " or ".join(filter(None, reasons))
-    return f"no mark: {said}" if said else ""
+    """Why a mark is missing, if a mean is undefined."""
+    why = why_undefined(found)
+    return f"no mark: {why}" if why else ""
 
 
 def panels(

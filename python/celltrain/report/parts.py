@@ -133,9 +133,9 @@ def _point(found: Estimate | None) -> list[float | None] | None:
 def marks(found: Iterable[Estimate | None]) -> str:
     """The end of the caption of a chart of means: what lines are, if any, and why a mark is missing."""
     given = [one for one in found if one is not None]
-    drawn = [one for one in given if isfinite(one.mean)]
-    lines = " Lines: 95 % intervals." if any(one.half_width for one in drawn) else ""
-    return lines if len(drawn) == len(given) else f"{lines} No mark: undefined in a replication."
+    lines = " Lines: 95 % intervals." if any(one.half_width for one in given if isfinite(one.mean)) else ""
+    why = text.why_undefined(given)
+    return f"{lines} No mark: {why}." if why else lines
 
 
 def notes(page: Page, lines: Iterable[str]) -> None:

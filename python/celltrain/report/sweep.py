@@ -157,6 +157,7 @@ def _heat_table(page: Page, found: list[Estimate], facet: Facet, view: View) -> 
     """Means over two axes as a table whose cells are coloured by their value."""
     if facet.title:
         page.text(facet.title)
+    shown = [found[point] for points in facet.rows for point in points]
     means = [one.mean for one in found if math.isfinite(one.mean)]
     low, high = (min(means), max(means)) if means else (0.0, 0.0)
     rows = [
@@ -165,8 +166,8 @@ def _heat_table(page: Page, found: list[Estimate], facet: Facet, view: View) -> 
     ]
     corner = f"{view.lines.name if view.lines else ''} by {view.along.name}"
     page.table((corner, *view.along.labels), rows)
-    if len(means) < len(found):
-        page.text("-: undefined in a replication.", "note")
+    if why := text.why_undefined(shown):
+        page.text(f"-: {why}.", "note")
 
 
 def _heat_cell(mean: float, low: float, high: float) -> str:
