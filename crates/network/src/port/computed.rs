@@ -103,6 +103,7 @@ impl<F: Fifo> Computed<F> {
 
     /// As [`VcOccupancy::check`].
     pub(super) fn check(&self, port: fmt::Arguments<'_>, accepted: impl Iterator<Item = u64>) {
+        self.fifo.check(port);
         if let Some(PerVc { occupancy, units }) = self.per_vc.as_deref() {
             occupancy.check(port, accepted, units.iter().map(|(_, unit)| unit));
         }

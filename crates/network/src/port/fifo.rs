@@ -1,5 +1,7 @@
 //! Queues whose departures are computed: the recurrence that cells and packets share.
 
+use std::fmt;
+
 use celltrain_atm::Cell;
 pub(super) use celltrain_engine::stream::APART;
 use celltrain_engine::{
@@ -81,4 +83,12 @@ pub(super) trait Fifo {
 
     /// The time that a unit takes at the least.
     fn shortest(&self) -> Time;
+
+    /// Checks what it counts as it goes on against what is there.
+    ///
+    /// # Panics
+    /// If one is not the other.
+    fn check(&self, port: fmt::Arguments<'_>) {
+        let _ = port;
+    }
 }

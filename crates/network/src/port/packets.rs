@@ -1,6 +1,6 @@
 //! The FIFO of a packet-framed link: every frame is one unit, which takes the time of its octets.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, fmt};
 
 use celltrain_atm::{Cell, quantity::Capacity};
 use celltrain_engine::{
@@ -434,6 +434,15 @@ impl Fifo for PacketFifo {
         }
         // Packets are on no grid.
         self.number = self.number.wrapping_add(APART);
+    }
+
+    fn check(&self, port: fmt::Arguments<'_>) {
+        let ahead: u64 = self.runs.iter().map(Run::held).sum();
+        assert_eq!(self.ahead, ahead, "{port}: what packets of other lengths take of the buffer");
+        if let Some(followed) = &self.levels {
+            let held: u64 = self.runs().map(|run| run.count).sum();
+            assert_eq!(followed.held, held, "{port}: packets that are followed");
+        }
     }
 
     fn slot(&self) -> Slot {

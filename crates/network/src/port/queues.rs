@@ -2,7 +2,7 @@
 
 mod single;
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, fmt};
 
 use celltrain_atm::{Cell, cell::Kind, scheduler::Queues};
 use celltrain_engine::Instant;
@@ -341,6 +341,21 @@ impl Store {
             }
         }
         Some((unit, behind))
+    }
+
+    /// Checks what is counted as units come and go against what is there.
+    ///
+    /// # Panics
+    /// If one is not the other.
+    pub(super) fn check(&self, port: fmt::Arguments<'_>) {
+        assert_eq!(self.units().count() as u64, self.waiting, "{port}: units in queues");
+        let Waiting::ByVc(queues) = &self.units else { return };
+        for (vc, queue) in queues.queues.iter().enumerate() {
+            let load: u64 = queue.units.iter().map(|unit| u64::from(unit.load())).sum();
+            assert_eq!(queue.load, load, "{port}: load of the queue of VC {vc}");
+        }
+        let load: u64 = queues.queues.iter().map(|queue| queue.load).sum();
+        assert_eq!(queues.load, load, "{port}: load of all queues");
     }
 
     /// The last frame of `vc` is no longer there: the one before it, if something of that is in the queue, is now the last.
