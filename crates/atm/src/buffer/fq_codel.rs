@@ -8,8 +8,9 @@
 //! Where a frame finds the buffer full, the longest queue gives way: the one in which most bytes wait, or most cells, what arrives among
 //! them. Half of its frames are pushed out at its head, 64 at the most. Dropping several at once makes it cheap to look for the
 //! longest queue, and dropping at the head tells a sender soonest. A frame of which the link has begun to send cells stays; if nothing
-//! else waits in the longest queue, the frame that arrives is discarded. The source counts what waits against its limit; here the frame
-//! in transmission is in the buffer, too.
+//! else waits in the longest queue, the frame that arrives is discarded. In two points this is not the source: the frame in transmission
+//! counts against the buffer, too, and the scheduler does not hear of a frame that is discarded as it arrives, whereas in the source an
+//! empty queue has entered the list of new ones by then.
 //!
 //! The state is five numbers of CoDel per VC, and the number of cells that each has in the buffer.
 
