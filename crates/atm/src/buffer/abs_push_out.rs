@@ -97,8 +97,7 @@ impl Space {
             let cells = port.vc_occupancy(cell.vc) as i64;
             (port.is_full() || !self.admits(cell, port)) && self.limits.has_room(cell.vc, cells)
         } else {
-            // A VC may have a limit of its own; other VCs' frames make no room below that.
-            port.occupancy() >= port.capacity()
+            port.is_full()
         }
     }
 
@@ -149,7 +148,9 @@ impl Victims {
     /// Whose frame to push out for the cell at hand.
     #[inline(never)]
     fn victim<S: PortState>(&self, cell: &Cell, port: &View<'_, PushOut, S>) -> Option<u32> {
-        self.0.limits.most_over(port, cell.vc).or_else(|| Space::own_frame(cell, port))
+        // Below a limit of its VC other frames make no room.
+        let others = if port.is_vc_full() { None } else { self.0.limits.most_over(port, cell.vc) };
+        others.or_else(|| Space::own_frame(cell, port))
     }
 }
 

@@ -59,12 +59,10 @@ struct Dispatcher {
 /// The illegal frames of a VC.
 #[derive(Debug, Clone, Default)]
 struct Stack {
-    /// Addresses of their cells and whether each is the last of its frame, the oldest at the bottom (the front).
+    /// Addresses of their cells and whether each is the first of its frame, the oldest at the bottom (the front).
     entries: VecDeque<(Address, bool)>,
-    /// Entries that are the last of their frame.
-    ends: usize,
-    /// Whether cells of the frame at the bottom have been sent.
-    begun: bool,
+    /// Entries that are the first of their frame.
+    frames: usize,
     /// Whether the frame in progress goes on the stack.
     open: bool,
 }
@@ -84,32 +82,25 @@ impl Stack {
         *self = Self::default();
     }
 
-    fn push(&mut self, address: Address, last: bool) {
-        self.entries.push_back((address, last));
-        self.ends += usize::from(last);
+    fn push(&mut self, address: Address, first: bool) {
+        self.entries.push_back((address, first));
+        self.frames += usize::from(first);
     }
 
     /// Takes `address` off the top, if it is there.
     fn pop(&mut self, address: Address) {
-        if self.entries.back().is_some_and(|entry| entry.0 == address) {
-            let popped = self.entries.pop_back();
-            self.ends -= usize::from(popped.is_some_and(|entry| entry.1));
+        if let Some(&(_, first)) = self.entries.back().filter(|entry| entry.0 == address) {
+            self.entries.pop_back();
+            self.frames -= usize::from(first);
         }
     }
 
     /// Takes `address` off the bottom, if it is there: its cell is sent.
     fn sent(&mut self, address: Address) {
-        if let Some(&(_, last)) = self.entries.front().filter(|entry| entry.0 == address) {
+        if let Some(&(_, first)) = self.entries.front().filter(|entry| entry.0 == address) {
             self.entries.pop_front();
-            self.ends -= usize::from(last);
-            self.begun = !last;
+            self.frames -= usize::from(first);
         }
-    }
-
-    /// Whole frames, the one in progress included.
-    fn frames(&self) -> usize {
-        let in_progress = self.entries.back().is_some_and(|entry| !entry.1);
-        (self.ends + usize::from(in_progress)).saturating_sub(usize::from(self.begun))
     }
 }
 
@@ -122,7 +113,8 @@ impl Controllers {
 
     /// The VC that push-out takes a frame from: most illegal frames on its stack, among equals the lowest label.
     fn victim<S: PortState>(&self, port: &View<'_, PushOut, S>, except: u32) -> Option<u32> {
-        let frames = |&vc: &u32| self.stacks[vc as usize].frames();
+        // Of a frame that is being sent the first cell is gone. A broken one may have no last cell.
+        let frames = |&vc: &u32| self.stacks[vc as usize].frames;
         candidates(self.stacks.len(), port, except)
             .filter(|vc| frames(vc) > 0)
             .max_by_key(|vc| (frames(vc), Reverse(*vc)))
@@ -139,12 +131,12 @@ impl Controllers {
     }
 
     /// Stores an accepted cell.
-    fn store(&mut self, cell: &Cell) {
+    fn store(&mut self, cell: &Cell, first: bool) {
         let address = self.dispatcher.write();
         self.registers[cell.vc as usize].push_back(address);
         let stack = &mut self.stacks[cell.vc as usize];
         if stack.open {
-            stack.push(address, cell.is_last());
+            stack.push(address, first);
         }
     }
 
@@ -170,7 +162,7 @@ impl FrameRule for Controllers {
         rule.found = None;
         rule.space.on_cell(cell, first, accepted);
         if accepted {
-            rule.store(cell);
+            rule.store(cell, first);
         }
     });
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
@@ -204,8 +196,9 @@ impl FrameRule for Controllers {
             return None;
         }
         self.found.get_or_insert(occupancy);
-        let own = || Space::own_frame(cell, port).filter(|_| occupancy >= port.capacity());
-        self.victim(port, cell.vc).or_else(own)
+        // Below a limit of its VC other frames make no room.
+        let others = if port.is_vc_full() { None } else { self.victim(port, cell.vc) };
+        others.or_else(|| Space::own_frame(cell, port).filter(|_| port.is_full()))
     }
 
     fn on_departure(&mut self, Departure { cell, .. }: Departure) {

@@ -7,7 +7,8 @@
 //! waited less. No threshold depends on the rate of the link or on the number of connections.
 //!
 //! Nothing is dropped while no more waits behind the first frame than the longest so far has (`bytes() <= maxpacket`): in bytes of
-//! packets or in cells, whatever the buffer is counted in.
+//! packets or in cells, whatever the buffer is counted in. The first frame counts with all of its cells, those that overflow took and
+//! those that are still to come among them, so that a drop may be deferred (RFC 8289 section 5.7 lets it).
 //!
 //! The state is five numbers for the queue; the frames carry the time of their arrival.
 

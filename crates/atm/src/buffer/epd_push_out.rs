@@ -102,7 +102,7 @@ impl FrameRule for InPlaceOfOthers {
     #[inline]
     fn push_out<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PushOut, S>) -> Option<u32> {
         if !port.is_first() {
-            let overflows = self.until == Until::Room && port.occupancy() >= port.capacity();
+            let overflows = self.until == Until::Room && port.is_full();
             return if overflows { self.limits.most_over(port, cell.vc) } else { None };
         }
         let lacks_space = match self.until {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use celltrain_atm::{
     Cell,
     buffer::{
-        BufferPolicy, DiscardParams, Policy, PolicyName, PortState, Reason, Snapshot, Verdict, View,
+        BufferPolicy, DiscardParams, Policy, PolicyName, PortState, PushOut, Reason, Snapshot, Verdict, View,
         abs_push_out::{self, AbsPushOut, Admission},
         abs_push_out_hardware::AbsPushOutHardware,
         epd,
@@ -470,6 +470,49 @@ fn a_vc_at_a_limit_of_its_own_pushes_nobody_out() {
             });
             assert_eq!(pushes, !limited);
         }
+    }
+}
+
+/// What becomes of the third cell of a frame of VC 0 that finds no room although the buffer has some: in a memory that ports share, or
+/// with its VC at a limit of its own. VC 1 has no part of the buffer and a whole frame there.
+fn within_a_frame<P: BufferPolicy<Needs = PushOut>>(
+    params: &P::Params,
+    limited: bool,
+    last_frames: [Option<u64>; 2],
+) -> Verdict<u32> {
+    let contracts = contracts(8, &[100, 0]);
+    let mut policy = P::new(params, &context(100, &contracts)).unwrap();
+    let mut held = [0, 0];
+    for (vc, position) in [(1, 0), (1, 1), (1, 2), (1, 3), (0, 0), (0, 1)] {
+        let cell = Cell { vc, position, length: 4, ..Cell::default() };
+        let verdict = policy.on_arrival(&cell, &Snapshot::of(100, &held).view(position == 0), 0);
+        assert_eq!(verdict, Verdict::Accept);
+        held[vc as usize] += 1;
+    }
+    let snapshot = Snapshot { last_frames: last_frames.to_vec(), limited: true, ..Snapshot::of(100, &held) };
+    let cell = Cell { position: 2, length: 4, ..Cell::default() };
+    policy.on_arrival(&cell, &View::new(&AtLimit { snapshot, limited }, false), 0)
+}
+
+#[test]
+fn a_cell_within_a_frame_that_finds_a_shared_memory_full_pushes_others_out() {
+    let epd = epd_push_out::Params { until: Until::Room, ..epd_push_out::Params::default() };
+    let abs = abs_push_out::Params::default();
+    let both = [Some(2), Some(4)];
+    for limited in [false, true] {
+        let of_all = |frames| {
+            [
+                within_a_frame::<EpdPushOut>(&epd, limited, frames),
+                within_a_frame::<AbsPushOut>(&abs, limited, frames),
+                within_a_frame::<AbsPushOutHardware>(&abs, limited, frames),
+            ]
+        };
+        let own = Verdict::PushOut(0);
+        // Other VCs make no room below a limit of this one. Then the frame at hand is lost, and takes no more of the line.
+        let expected = if limited { [FULL, own, own] } else { [Verdict::PushOut(1); 3] };
+        assert_eq!(of_all(both), expected);
+        assert_eq!(of_all([Some(2), None]), [FULL, own, own]);
+        assert_eq!(of_all([None, None]), [FULL; 3]);
     }
 }
 

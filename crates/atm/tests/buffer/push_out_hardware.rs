@@ -3,7 +3,7 @@
 use celltrain_atm::{
     Cell,
     buffer::{
-        BufferPolicy, Departure, PortContext, PortState, PushOut, Reason, Removed, Verdict, View,
+        BufferPolicy, Departure, PortContext, PortState, PushOut, Reason, Removed, Snapshot, Verdict, View,
         abs_push_out::{self, AbsPushOut},
         abs_push_out_hardware::AbsPushOutHardware,
         push_out::Limits,
@@ -14,7 +14,7 @@ use celltrain_atm::{
 use celltrain_engine::Time;
 
 use crate::{
-    accounts::{Port, Traffic},
+    accounts::{Port, Traffic, context},
     push_out::contracts,
 };
 
@@ -122,6 +122,41 @@ fn the_stacks_choose_as_the_search_does_or_for_a_known_reason() {
     // Ten VCs with equal guarantees and frames of equal length, as in the source's first network.
     let counts = counted(200, &contracts(12, &[10; 10]), (12, 12), 4);
     assert_eq!(counts, Counts { same: 182, other: 130, beyond: 465, none: 0 });
+}
+
+/// VC 1 has a whole frame in the buffer, and VC 2 the rest of a broken one and two whole ones. None has a part of the buffer but VC 0.
+#[test]
+fn what_is_left_of_a_broken_frame_hides_no_whole_one() {
+    let contracts = contracts(4, &[100, 0, 0]);
+    let mut policy =
+        AbsPushOutHardware::new(&abs_push_out::Params::default(), &context(40, &contracts)).unwrap();
+    let cell = |vc, frame, position, length| Cell { vc, frame, position, length, ..Cell::default() };
+    let arrive = |policy: &mut AbsPushOutHardware, cell: Cell, state: &Snapshot| {
+        policy.on_arrival(&cell, &state.view(cell.position == 0), 0)
+    };
+    let room = Snapshot::of(40, &[0, 2, 4]);
+    let full = Snapshot { limited: true, ..room.clone() };
+    for (cell, state, verdict) in [
+        (cell(2, 0, 0, 4), &room, Verdict::Accept),
+        (cell(2, 0, 1, 4), &room, Verdict::Accept),
+        (cell(2, 0, 2, 4), &full, Verdict::Discard(Reason::BufferFull)),
+        (cell(2, 0, 3, 4), &full, Verdict::Discard(Reason::FrameBroken)),
+        (cell(2, 1, 0, 2), &room, Verdict::Accept),
+        (cell(2, 1, 1, 2), &room, Verdict::Accept),
+        (cell(2, 2, 0, 2), &room, Verdict::Accept),
+        (cell(2, 2, 1, 2), &room, Verdict::Accept),
+        (cell(1, 0, 0, 2), &room, Verdict::Accept),
+        (cell(1, 0, 1, 2), &room, Verdict::Accept),
+    ] {
+        assert_eq!(arrive(&mut policy, cell, state), verdict, "{cell:?}");
+    }
+    // VC 2 has the most illegal frames while its broken one is sent, and when it has been.
+    let full = Snapshot { last_frames: vec![None, Some(2), Some(2)], ..full };
+    for position in [0, 1] {
+        policy.on_departure(Departure { cell: cell(2, 0, position, 4), now: 0 });
+        let mut policy = policy.clone();
+        assert_eq!(arrive(&mut policy, cell(0, 0, 0, 4), &full), Verdict::PushOut(2), "cell {position}");
+    }
 }
 
 /// Cells that meet another verdict at one port than at the other, all cells, and for counters and stacks the frames
