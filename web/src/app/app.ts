@@ -164,8 +164,10 @@ export class App {
   showNames(): void {
     byId<HTMLSelectElement>("stories").value = this.guide.story?.id ?? "";
     const menu = byId<HTMLSelectElement>("scenarios");
-    menu.value = this.scenario.id;
-    menu.options[0].text = this.scenario.id ? "Own file" : this.scenario.title;
+    // Nothing is shown before the first run is there.
+    const { id, title } = this.scenario ?? { id: "", title: "Own file" };
+    menu.value = id;
+    menu.options[0].text = id ? "Own file" : title;
   }
 
   async copyScenario(): Promise<void> {
@@ -179,6 +181,6 @@ export class App {
 
   retheme(): void {
     this.theme = readTheme();
-    this.refresh();
+    if (this.run) this.refresh();
   }
 }
