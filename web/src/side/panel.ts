@@ -19,7 +19,7 @@ export class Panel {
   private cells: HTMLElement[][] = [];
   private tags: HTMLElement[] = [];
   private shown: unknown;
-  private portMenu!: HTMLSelectElement;
+  private readonly portMenu: HTMLSelectElement;
   private portsMade: unknown;
   private readonly rule: RuleEditor;
   /** What is written in a field and not set, and why it was refused, by the field's id. */
@@ -31,6 +31,8 @@ export class Panel {
     private readonly app: App,
   ) {
     this.rule = new RuleEditor(app, () => this.render());
+    this.portMenu = h("select", { id: "port", change: (event) => app.choosePort(Number(event.target.value)) });
+    root.append(h("section", {}, h("h2", {}, "Port"), h("div", { class: "row" }, h("label", { for: "port" }, "Port"), this.portMenu)));
   }
 
   /** Everything anew; who is writing goes on writing, and who has scrolled stays there. */
@@ -39,7 +41,11 @@ export class Panel {
     const caret = active?.type === "text" ? active.selectionStart : null;
     const chips = active ? [...this.root.querySelectorAll(".set button")].indexOf(active) : -1;
     const scrolled = this.root.querySelector(".flows")?.scrollTop ?? 0;
-    this.root.replaceChildren(this.port(), this.settings(), this.flows(), this.measures(), help());
+    this.fillPorts();
+    while (this.portMenu.parentElement!.nextSibling) this.portMenu.parentElement!.nextSibling.remove();
+    this.portMenu.parentElement!.after(this.port());
+    while (this.root.children.length > 1) this.root.lastElementChild!.remove();
+    this.root.append(this.settings(), this.flows(), this.measures(), help());
     this.root.querySelector(".flows")!.scrollTop = scrolled;
     const field = active && this.successor(active.id, chips);
     field?.focus({ preventScroll: true });
@@ -121,31 +127,29 @@ export class Panel {
     document.getElementById("measures")?.replaceWith(this.measures());
   }
 
-  /** The menu of ports, of which there may be thousands: made once for a run. */
-  private ports(): HTMLSelectElement {
+  /** The menu of ports, of which there may be thousands: filled once for a run, and it stays on the page, as to put it there takes long. */
+  private fillPorts(): void {
     const { app } = this;
     const { description } = app.run;
     if (this.portsMade !== description) {
       this.portsMade = description;
-      this.portMenu = h("select", { id: "port", change: (event) => app.choosePort(Number(event.target.value)) });
-      for (const index of portsOf(description)) this.portMenu.append(new Option(description.links[index].name, String(index)));
+      this.portMenu.replaceChildren(...portsOf(description).map((index) => new Option(description.links[index].name, String(index))));
     }
     this.portMenu.value = String(app.port);
-    return this.portMenu;
   }
 
+  /** The settings of the port. */
   private port(): HTMLElement {
     const { app } = this;
     const { links, policies } = app.run.description;
     const link = links[app.port];
-    const ports = this.ports();
     const policy = h("select", { id: "policy", ...this.marked("policy"), change: (event) => void this.change("policy", "switch.discard.policy", event.target.value) });
     policies.forEach((name) => policy.append(new Option(name, name, false, name === link.policy)));
     const buffer = this.field("buffer", link.capacity === null ? "unlimited" : `${link.capacity} ${link.unit}`, {
       change: (event) => void this.change("buffer", "switch.buffer", event.target.value.trim()),
     });
     const rows: (HTMLElement | undefined)[] = [
-      h("label", { for: "port" }, "Port"), ports, h("label", { for: "policy" }, "Policy"), policy, this.refusal("policy"),
+      h("label", { for: "policy" }, "Policy"), policy, this.refusal("policy"),
       h("label", { for: "buffer" }, "Buffer"), buffer, this.refusal("buffer"),
     ];
     for (const level of link.levels) {
@@ -161,7 +165,7 @@ export class Panel {
       rows.push(h("label", { for: id }, level.key), h("div", { class: "level" }, slider, output), this.refusal(id));
     }
     rows.push(...this.rule.rows(link));
-    return h("section", {}, h("h2", {}, "Port"), h("div", { class: "row" }, ...rows));
+    return h("div", { class: "row" }, ...rows);
   }
 
   private settings(): HTMLElement {
