@@ -77,6 +77,25 @@ inBrowser("time", ({ open, until, now, idle, finished, drop }) => {
     await page.context().close();
   });
 
+  test("an engine that stops while a moment is sought is named, and the next moment can be sought", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.evaluate("lab.playback.seek(150e9)");
+    // The worker answers what is asked next as if its engine had stopped.
+    await page.evaluate(`(() => {
+      const { live } = lab.run;
+      live.ask = () => new Promise((_, reject) => live.lose("unreachable", { reject }, true));
+    })()`);
+    await page.click("#step-cell");
+    await until(page, "document.querySelector('#toast').textContent.startsWith('The engine has stopped, and was started again')");
+    assert.equal(await now(page), 150e9);
+    await page.click("#step-cell");
+    await until(page, "lab.run.now === 150106000000");
+    await page.click("#restart");
+    await until(page, "lab.run.now === 0");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("a worker that is lost while it runs ahead is replaced, and the strip is whole", async () => {
     const page = await open("#scenario=fifteen-connections");
     await page.evaluate("lab.changes.set('seed', '2')");
@@ -117,6 +136,20 @@ inBrowser("time", ({ open, until, now, idle, finished, drop }) => {
     await page.evaluate("lab.playback.seek(300e9)");
     await page.click("#play");
     await until(page, "lab.run.now > 300e9");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("two runs of many links stand side by side on a phone, where there is no room for the network", async () => {
+    const page = await open("", { viewport: { width: 390, height: 844 } });
+    await drop(page, "many.toml", resolved("two-sources").replace("sources = 2", "sources = 300").replace('duration = "5 s"', 'duration = "1200 ms"'));
+    await until(page, "lab.run.description.flows.length === 300");
+    await page.click("#pin");
+    await until(page, "lab.beside !== undefined");
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
+    await page.click("#step-cell");
+    await until(page, "lab.run.now > 0 && lab.beside.now === lab.run.now");
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });
