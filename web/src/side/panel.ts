@@ -200,12 +200,20 @@ export class Panel {
     this.cells = [];
     this.tags = [];
     const body = h("tbody");
+    const between = new Map<string, number>();
+    for (const { from, to } of flows) {
+      const ends = `${nodes[from].name} → ${nodes[to].name}`;
+      between.set(ends, (between.get(ends) ?? 0) + 1);
+    }
     flows.slice(0, MOST_FLOWS).forEach((flow, index) => {
       const cells = [h("td"), h("td"), h("td")];
       const tag = h("span", { class: "tag" });
       const swatch = h("i");
       swatch.style.background = colourOf(index, app.theme);
-      const name = h("button", { id: `flow-${index}`, "aria-pressed": String(app.focus === index), title: `Flow ${flow.name}`, click: () => app.chooseFlow(index) }, swatch, `${nodes[flow.from].name} → ${nodes[flow.to].name}`);
+      // Several flows between the same hosts are told apart by their names.
+      const ends = `${nodes[flow.from].name} → ${nodes[flow.to].name}`;
+      const text = between.get(ends) === 1 ? ends : `${ends}: ${flow.name}`;
+      const name = h("button", { id: `flow-${index}`, "aria-pressed": String(app.focus === index), title: `Flow ${flow.name}`, click: () => app.chooseFlow(index) }, swatch, text);
       body.append(h("tr", {}, h("td", {}, name, " ", tag), ...cells));
       this.cells.push(cells);
       this.tags.push(tag);
@@ -255,6 +263,9 @@ export class Panel {
     const other = this.other();
     if (!other?.outcome || !run.outcome) return "";
     if (other.outcome.fingerprint === run.outcome.fingerprint) return "Both runs are the same to the last cell.";
+    // Runs of other networks, or of another length, have other samples.
+    const sampled = ({ period, samples: { ports, cwnd } }: Run) => `${period} ${ports} ${cwnd.length}`;
+    if (sampled(other) !== sampled(run)) return "";
     const columns = (one: Run) => [...one.samples.occupancy, ...one.samples.cwnd, ...one.samples.delivered];
     const [mine, theirs] = [columns(run), columns(other)];
     const { times } = run.samples;

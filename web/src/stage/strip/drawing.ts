@@ -56,7 +56,7 @@ export function drawPanel(sheet: Sheet, panel: Panel, times: number[], y: number
   // What stands out is a stroke in any crowd.
   const clear = curves.filter(({ faint }) => !faint);
   const strokes = isCrowd ? (clear.length > MOST_STROKES ? [] : clear) : [...curves.filter(({ faint }) => faint), ...clear];
-  for (const curve of strokes) drawCurve(sheet, times, curve, level);
+  for (const curve of strokes) drawCurve(sheet, curve.times ?? times, curve, level);
   drawDots(sheet, panel.dots ?? [], level);
   drawMarks(sheet, panel.marks, y);
   context.restore();
