@@ -11,6 +11,8 @@ import { GAP, type Picture, endOut, isCrowded, laneIn, laneOut } from "./frame.t
 
 /** Of more lanes than these no name has space, and of fewer already no gate has one. */
 const [MOST_NAMED, MOST_CAPTIONED] = [10, 8];
+/** The height of a line of a name, and of its plate. */
+const [LINE, PLATE] = [12, 16];
 
 export function drawLanes(picture: Picture): void {
   const { context, scene, frame, lanes } = picture;
@@ -52,10 +54,30 @@ export function drawPlates(picture: Picture): void {
   const beyond = end + measure(to) + 10 < wide;
   plate(to, beyond ? end + 2 : wide, frame.bottom - 8.5, !beyond);
   if (lanes.length > MOST_NAMED) return;
-  lanes.forEach((link, place) => {
+  const pitch = lanes.length > 1 ? laneIn(picture, 1)[0] - laneIn(picture, 0)[0] : PLATE;
+  // Where plates would lie on each other, names stand on one of their own, as many as have space.
+  if (pitch < PLATE) drawColumn(picture, lanes.map((link) => short(links[link].from)), Math.ceil(LINE / pitch));
+  else {
+    lanes.forEach((link, place) => {
+      const [y, height] = laneIn(picture, place);
+      plate(short(links[link].from), 0, y + height / 2, false);
+    });
+  }
+}
+
+/** Names of lanes that are close together: the first, and every so many. */
+function drawColumn(picture: Picture, names: string[], every: number): void {
+  const { context, scene } = picture;
+  const middle = (place: number) => {
     const [y, height] = laneIn(picture, place);
-    plate(short(links[link].from), 0, y + height / 2, false);
-  });
+    return y + height / 2;
+  };
+  const width = Math.max(...names.map((name) => context.measureText(name).width)) + 8;
+  context.fillStyle = scene.theme.paper;
+  context.fillRect(0, middle(0) - PLATE / 2, width, middle(names.length - 1) - middle(0) + PLATE);
+  context.fillStyle = scene.theme.muted;
+  context.textAlign = "left";
+  names.forEach((name, place) => place % every === 0 && context.fillText(name, 1, middle(place) + 0.5));
 }
 
 /** A VC that the policy holds back finds its gate closed. */
