@@ -195,6 +195,27 @@ inBrowser("time", ({ open, until, now, idle, finished, drop }) => {
     await page.evaluate("lab.playback.setSpeed(1e7)");
     const [coming, trains] = await drawn("lab.playback.seek(2.5e9)");
     assert.ok(trains > 2000 && coming < 2 * trains + 500, `${coming} strokes for ${trains} rows`);
+    // On lanes that lie on each other the cells of a flow that is chosen are seen all the same.
+    const seen = await page.evaluate(`(async () => {
+      const { view: { rows }, description: { flows } } = lab.run;
+      const all = Array.from({ length: rows.length }, (_, row) => [rows.get(row, 0), rows.get(row, 1), rows.get(row, 2) / 2, rows.get(row, 7)]);
+      // So close to the port that they are in the picture.
+      const under = all.filter(([link, place, flow, after]) => place === 2 && flow < 60 && flows[flow]?.route[0] === link && after < 40e6).map(([, , flow]) => flow);
+      const counts = [];
+      for (const flow of new Set(under)) {
+        lab.chooseFlow(flow);
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+        const canvas = document.querySelector(".closeup");
+        const { data } = canvas.getContext("2d").getImageData(0, 0, Math.floor(0.4 * canvas.width), canvas.height);
+        const colour = getComputedStyle(document.querySelector("#flow-" + flow + " i")).backgroundColor.match(/\\d+/g).map(Number);
+        let count = 0;
+        for (let at = 0; at < data.length; at += 4) count += Number(colour.every((value, part) => Math.abs(data[at + part] - value) < 3));
+        counts.push(count);
+        lab.chooseFlow(flow);
+      }
+      return counts;
+    })()`);
+    assert.ok(seen.length > 0 && seen.every((count) => count > 0), `${seen}`);
     // The strip, which a flow that is chosen draws anew: the hosts, and no stroke for the others' curves. The menu of ports stays where it is.
     await page.evaluate(`(() => {
       lab.moved = 0;

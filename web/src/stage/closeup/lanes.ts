@@ -169,6 +169,8 @@ class Crowd {
   private readonly width: number;
   private readonly height: number;
   private readonly pixels: Uint32Array;
+  /** What is seen where nothing stands out. */
+  private readonly faint: Uint32Array;
   private readonly colours = new Map<string, number>();
 
   constructor(private readonly picture: Picture) {
@@ -178,25 +180,30 @@ class Crowd {
     [this.top, this.lane] = [top, Math.ceil(lane * this.scale)];
     [this.width, this.height] = [frame.left - GAP, height].map((side) => Math.ceil(side * this.scale));
     this.pixels = new Uint32Array(this.width * this.height);
+    this.faint = new Uint32Array(this.width * this.height);
   }
 
   /** Cells on the lane that begins at `y`, the first one from `x` on; those that are too narrow to be told apart are one bar. */
   add(y: number, [x, width]: [number, number], count: number, step: number, { colour, faint }: CellStyle): void {
     const pixel = this.pixelOf(colour, faint);
+    const pixels = faint ? this.faint : this.pixels;
     const row = Math.floor((y - this.top) * this.scale);
-    if (width < 2.5 || step < 1.5) return this.fill(row, x - step * (count - 1), Math.max(x + width, x + 0.75), pixel);
+    if (width < 2.5 || step < 1.5) return this.fill(pixels, row, [x - step * (count - 1), Math.max(x + width, x + 0.75)], pixel);
     const last = Math.min(count - 1, Math.ceil((x + width) / step));
-    for (let cell = 0; cell <= last; cell++) this.fill(row, x - step * cell, x - step * cell + width - 0.5, pixel);
+    for (let cell = 0; cell <= last; cell++) this.fill(pixels, row, [x - step * cell, x - step * cell + width - 0.5], pixel);
   }
 
   draw(): void {
+    this.faint.forEach((pixel, place) => {
+      if (this.pixels[place] === 0) this.pixels[place] = pixel;
+    });
     drawPixels(this.picture.context, this.pixels, this.width, this.height, [0, this.top]);
   }
 
-  private fill(row: number, from: number, to: number, pixel: number): void {
+  private fill(pixels: Uint32Array, row: number, [from, to]: [number, number], pixel: number): void {
     const [left, right] = [Math.max(0, Math.round(from * this.scale)), Math.min(this.width, Math.round(to * this.scale))];
     if (left >= right) return;
-    for (let y = row; y < Math.min(this.height, row + this.lane); y++) this.pixels.fill(pixel, y * this.width + left, y * this.width + right);
+    for (let y = row; y < Math.min(this.height, row + this.lane); y++) pixels.fill(pixel, y * this.width + left, y * this.width + right);
   }
 
   private pixelOf(colour: string, faint: boolean): number {
