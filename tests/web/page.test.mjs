@@ -46,6 +46,9 @@ test("times are read and written", () => {
   assert.throws(() => readTime("3 weeks"), /expected a time such as/);
   assert.equal(moment(39_442_328_356), "39.442 ms");
   assert.equal(moment(1.5e12), "1.500 000 s");
+  assert.equal(moment(770_328, 1e6), "0.770 µs");
+  assert.equal(moment(0, 1e6), "0.000 µs");
+  assert.equal(moment(770_328_000, 1e9), "0.770 ms");
   assert.equal(span(2_726_337), "2.73 µs");
   assert.equal(span(0), "0 s");
   assert.equal(span(20e9), "20 ms");

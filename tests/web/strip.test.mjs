@@ -6,7 +6,7 @@ import { load } from "./support.mjs";
 
 const { largest, samplesIn, windowOf } = await load("stage/strip/window");
 const { ratesOf } = await load("stage/strip/rates");
-const { pixelsOf } = await load("stage/strip/crowd");
+const { Crowds, placesOf } = await load("stage/strip/crowd");
 
 test("what is seen lies in the run, and is no shorter than can be drawn", () => {
   assert.deepEqual(windowOf(0, 100, 100), { from: 0, to: 100 });
@@ -37,8 +37,8 @@ test("a flow that delivers as much in each sample has one throughput", () => {
 test("a crowd of curves has each of them, the last on top, and no gap where one rises", () => {
   const times = [0, 50, 99];
   const sheet = { width: 100, height: 100, x: (time) => time, y: (value) => 99 - value };
-  const curves = [{ values: [10, 10, 10], colour: 1 }, { values: [0, 90, 0], colour: 2 }, { values: [0, 20, 20], colour: 3, known: (value) => value > 0 }];
-  const pixels = pixelsOf(curves, times, { from: 0, to: 99 }, sheet, ({ colour }) => colour);
+  const curves = [{ values: [10, 10, 10] }, { values: [0, 90, 0] }, { values: [0, 20, 20], known: (value) => value > 0 }];
+  const pixels = placesOf(curves, times, { from: 0, to: 99 }, sheet);
   const at = (x, value) => pixels[(99 - value) * 100 + x];
   assert.deepEqual([at(0, 10), at(99, 10)], [1, 1]);
   assert.deepEqual([at(50, 90), at(0, 0), at(99, 0)], [2, 2, 2]);
@@ -48,4 +48,16 @@ test("a crowd of curves has each of them, the last on top, and no gap where one 
     const row = Array.from({ length: 51 }, (_, x) => at(x, value));
     assert.ok(row.some((colour) => colour === 2), `the curve is cut at ${value}`);
   }
+});
+
+test("a crowd whose colours alone are others is not drawn again", () => {
+  const crowds = new Crowds();
+  const [values, others] = [[1], [2]];
+  let drawn = 0;
+  const draw = (name, from, ...colours) => [...crowds.draw(name, from, () => (drawn++, Uint32Array.of(0, 1, 2, 1)), Uint32Array.of(0, ...colours))];
+  assert.deepEqual(draw("Windows", [values, 10], 7, 8), [0, 7, 8, 7]);
+  assert.deepEqual(draw("Windows", [values, 10], 9, 6), [0, 9, 6, 9]);
+  assert.equal(drawn, 1);
+  for (const [name, from] of [["Goodput", [values, 10]], ["Windows", [others, 10]], ["Windows", [others, 20]]]) draw(name, from, 7, 8);
+  assert.equal(drawn, 4);
 });

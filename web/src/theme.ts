@@ -40,6 +40,12 @@ export function mix(colour: string, other: string, share: number): string {
   return `#${[1, 3, 5].map((at) => channel(at).toString(16).padStart(2, "0")).join("")}`;
 }
 
+/** A colour of six digits, as a pixel has it in memory. */
+export function pixelOf(colour: string): number {
+  const part = (at: number) => parseInt(colour.slice(at, at + 2), 16);
+  return new Uint32Array(Uint8Array.of(part(1), part(3), part(5), 255).buffer)[0];
+}
+
 export function prefersReducedMotion(): boolean {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }

@@ -25,6 +25,30 @@ inBrowser("its looks", ({ open, until, finished, drop }) => {
     await page.context().close();
   });
 
+  test("names of the lanes at a port do not lie on each other", async () => {
+    const page = await open();
+    for (const [sources, least] of [[4, 4], [8, 4], [10, 5]]) {
+      await drop(page, `${sources}.toml`, resolved("two-sources").replace("sources = 2", `sources = ${sources}`));
+      await until(page, `lab.scenario.title === "${sources}.toml"`);
+      await page.evaluate(`(() => {
+        lab.names = [];
+        const { fillText } = CanvasRenderingContext2D.prototype;
+        CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+          if (this.canvas.className === "closeup" && /^src\\d+$/.test(text)) lab.names.push([text, y]);
+          fillText.call(this, text, x, y);
+        };
+        lab.stage.redraw();
+      })()`);
+      await until(page, "lab.names.length > 0");
+      const heights = new Map(await page.evaluate("lab.names"));
+      assert.ok(heights.size >= least, `${[...heights.keys()]} of ${sources}`);
+      const all = [...heights.values()];
+      assert.ok(all.slice(1).every((y, place) => y - all[place] >= 12), `${all}`);
+    }
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("long names do not widen the page", async () => {
     const page = await open("", { viewport: { width: 390, height: 844 } });
     const name = "x-very-long-name-without-any-space-in-it-at-all";

@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { load, resolved } from "../support.mjs";
 import { inBrowser } from "./harness.mjs";
 
-inBrowser("changes", ({ open, until, now, finished, fingerprint }) => {
+inBrowser("changes", ({ open, until, now, finished, fingerprint, drop }) => {
   test("a change that is under way does not reach the scenario that is chosen next, and none of two keys is lost", async () => {
     const page = await open("#scenario=fifteen-connections");
     await page.evaluate("lab.playback.seek(900e9), lab.changes.set('seed', '7'), lab.changes.set('switch.buffer', '300 cells'), void 0");
@@ -142,6 +143,86 @@ inBrowser("changes", ({ open, until, now, finished, fingerprint }) => {
     assert.match(await page.textContent("#chips-error"), /^warm-up: the warm-up \(5.5 s\) must be shorter than the duration/);
     assert.ok(await page.isHidden("#toast"), "nothing covers the page");
     assert.equal(await page.locator(".wrong", { hasText: "--set" }).count(), 0, "the page has no options");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a change that makes another network keeps the port and the flow that were chosen, or shows what there is", async () => {
+    const page = await open("#scenario=two-sources");
+    const name = () => page.evaluate("lab.run.description.links[lab.port].name");
+    const set = async (text, holds) => {
+      await page.fill("#setting", text);
+      await page.press("#setting", "Enter");
+      await until(page, holds);
+      await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
+    };
+    await set("topology.sources = 7", "lab.run.description.flows.length === 7");
+    await page.selectOption("#port", { label: "switch2 > dest2" });
+    await page.click("#flow-1");
+    await page.click("#pin");
+    await until(page, "lab.beside !== undefined");
+    await set("topology.sources = 3", "lab.run.description.flows.length === 3");
+    assert.equal(await name(), "switch2 > dest2");
+    assert.equal(await page.evaluate("lab.focus"), 1);
+    // The other run shows the same port, and a port that is chosen there is chosen here.
+    await until(page, "[...document.querySelectorAll('.caption')].every((caption) => caption.textContent.startsWith('Port switch2 > dest2'))");
+    await page.evaluate("lab.stage.panes[1].events.choosePort(lab.beside, lab.beside.description.links.findIndex(({ name }) => name === 'switch2 > dest3'))");
+    assert.equal(await name(), "switch2 > dest3");
+    // Neither the port nor the flow is there any more.
+    await page.click("#flow-2");
+    await set("topology.sources = 1", "lab.run.description.flows.length === 1");
+    assert.equal(await name(), "switch1 > switch2");
+    assert.equal(await page.evaluate("lab.focus"), -1);
+    assert.equal(await page.inputValue("#port"), String(await page.evaluate("lab.port")));
+    await finished(page);
+    await until(page, "lab.beside.outcome !== undefined && !document.querySelector('#measures').textContent.includes('not reached')");
+    assert.ok(!(await page.textContent("#measures")).includes("The runs part"), "other networks have other samples");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a run that is made longer is seen whole, with the one before in its own time", async () => {
+    const page = await open("#scenario=two-sources");
+    await finished(page);
+    for (const [text, duration] of [["duration = 8 s", 8e12], ["duration = 2 s", 2e12]]) {
+      await page.fill("#setting", text);
+      await page.press("#setting", "Enter");
+      await until(page, `lab.run.description.duration === ${duration}`);
+      assert.deepEqual(await page.evaluate("[lab.stage.strip.from, lab.stage.strip.to]"), [0, duration]);
+      await finished(page);
+    }
+    // The run before ends beyond the right edge, as far into it as it is longer.
+    const { panels } = await load("stage/strip/panels");
+    const times = [1e12, 2e12];
+    const description = { duration: 2e12, links: [{ name: "a > b", capacity: 10, unit: "cells", levels: [] }], flows: [] };
+    const run = { description, samples: { ports: [0], occupancy: [[1, 2]], cwnd: [], delivered: [], delay: [], times }, discards: [], reactions: [], completions: [], sampleCount: 600 };
+    const ghost = { ...run, samples: { ...run.samples, occupancy: [[3, 9]], times: [4e12, 8e12] } };
+    const [queue] = panels({ scene: { run, theme: {}, port: 0, focus: -1 }, ghost, window: { from: 0, to: 2e12 } });
+    assert.deepEqual(queue.curves.map(({ times }) => times), [[4e12, 8e12], undefined]);
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("several flows between the same hosts are told apart by their names, and a run of nothing has no odd axis", async () => {
+    const page = await open();
+    const two = '[[flow]]\nname = "mine"\nfrom = "src1"\nto = "dest1"\n';
+    await drop(page, "same.toml", `${resolved("two-sources").replace(/^start = .*$/m, 'start = "10 s"')}\n${two}`);
+    await until(page, "lab.scenario.title === 'same.toml'");
+    assert.deepEqual(await page.locator(".flows button").allTextContents(), ["src1 → dest1: 1", "src2 → dest2", "src1 → dest1: mine"]);
+    await finished(page);
+    await page.evaluate(`(() => {
+      lab.texts = [];
+      const { fillText } = CanvasRenderingContext2D.prototype;
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...others) {
+        lab.texts.push(text);
+        fillText.call(this, text, ...others);
+      };
+      lab.choosePort(lab.port === 0 ? 1 : lab.port);
+      lab.stage.strip.show(0, 1e12, lab.run.description.duration);
+      lab.stage.redraw();
+    })()`);
+    await until(page, "lab.texts.includes('Round trip')");
+    assert.equal(await page.evaluate("lab.texts[lab.texts.indexOf('Round trip') + 1]"), "1 ms");
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });

@@ -21,8 +21,9 @@ export function inBrowser(title, tests) {
   });
 }
 
-/** Opens the lab; `errors` collects what goes wrong in it, `requests` what it asks for. */
-async function open(browser, fragment, { in: _, ...options }) {
+/** Opens the lab; `errors` collects what goes wrong in it, `requests` what it asks for. A `script` runs before those of the page. Waits
+ * until something is shown, or until `first` holds. */
+async function open(browser, fragment, { in: _, script, first, ...options }) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
   const page = await context.newPage();
   page.errors = [];
@@ -30,8 +31,10 @@ async function open(browser, fragment, { in: _, ...options }) {
   page.on("pageerror", (error) => page.errors.push(error.message));
   page.on("console", (message) => message.type() === "error" && page.errors.push(message.text()));
   page.on("request", (request) => page.requests.push(request.url()));
+  if (script) await page.addInitScript(script);
   await page.goto(pageUrl + fragment);
-  await page.waitForSelector("html[data-ready]");
+  if (first) await until(page, first);
+  else await page.waitForSelector("html[data-ready]");
   return page;
 }
 

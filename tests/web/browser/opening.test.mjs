@@ -25,6 +25,47 @@ inBrowser("what is opened", ({ open, until, now, finished, fingerprint, drop }) 
     await page.context().close();
   });
 
+  test("what is pressed before anything is shown does nothing, and what was asked for is shown as ever", async () => {
+    // The engine hears of no scenario before `release` is called.
+    const script = `
+      const { postMessage } = Worker.prototype;
+      window.held = [];
+      Worker.prototype.postMessage = function (message, ...others) {
+        const send = () => postMessage.call(this, message, ...others);
+        if (window.held && message.do === "load") window.held.push(send);
+        else send();
+      };
+      window.release = () => {
+        const all = window.held;
+        window.held = undefined;
+        all.forEach((send) => send());
+      };`;
+    const page = await open("", { script, first: "window.lab !== undefined && held.length > 0" });
+    for (const button of await page.locator(".bar button:not(#open), #transport button").all()) await button.click();
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.locator("#speed").press("ArrowRight");
+    await page.focus("#play");
+    for (const key of ["f", "d", ".", "[", "]", "Home", "Escape", "Space"]) await page.keyboard.press(key);
+    const strip = page.locator("#strip");
+    await strip.dblclick();
+    await page.mouse.wheel(0, 100);
+    for (const key of ["ArrowLeft", "PageUp", "End", "+", "-", "Space", "f"]) await strip.press(key);
+    const chooser = page.waitForEvent("filechooser");
+    await page.selectOption("#scenarios", { label: "Open a file…" });
+    await (await chooser).setFiles([]);
+    assert.deepEqual(page.errors, []);
+    await page.evaluate("release()");
+    await page.waitForSelector("html[data-ready]");
+    assert.equal(await page.textContent("#story h2"), "One lost cell wastes a train");
+    assert.equal(await page.evaluate("lab.playback.playing"), false);
+    assert.equal(await page.textContent("#play"), "Play");
+    await until(page, "!document.querySelector('#clock').textContent.startsWith('0.000 000')");
+    await page.click("#story button.primary");
+    await until(page, "lab.run.now >= 167e9");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("scenarios have the fingerprint of a native run", async () => {
     const page = await open();
     const golden = goldenFingerprints();
@@ -38,7 +79,8 @@ inBrowser("what is opened", ({ open, until, now, finished, fingerprint, drop }) 
     await page.context().close();
   });
 
-  test("every other shipped scenario has it too, when its file is dropped", async () => {
+  test("every other shipped scenario has it too, when its file is dropped", async (context) => {
+    if (!existsSync(path.join(root, ".venv/bin/celltrain"))) return context.skip("most extend another file, and .venv/bin/celltrain is not built");
     const page = await open();
     const ids = await page.evaluate("[...document.querySelectorAll('#scenarios option')].map((option) => option.value)");
     const others = [...goldenFingerprints()].filter(([name]) => !ids.includes(name));

@@ -77,6 +77,25 @@ inBrowser("time", ({ open, until, now, idle, finished, drop }) => {
     await page.context().close();
   });
 
+  test("an engine that stops while a moment is sought is named, and the next moment can be sought", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.evaluate("lab.playback.seek(150e9)");
+    // The worker answers what is asked next as if its engine had stopped.
+    await page.evaluate(`(() => {
+      const { live } = lab.run;
+      live.ask = () => new Promise((_, reject) => live.lose("unreachable", { reject }, true));
+    })()`);
+    await page.click("#step-cell");
+    await until(page, "document.querySelector('#toast').textContent.startsWith('The engine has stopped, and was started again')");
+    assert.equal(await now(page), 150e9);
+    await page.click("#step-cell");
+    await until(page, "lab.run.now === 150106000000");
+    await page.click("#restart");
+    await until(page, "lab.run.now === 0");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("a worker that is lost while it runs ahead is replaced, and the strip is whole", async () => {
     const page = await open("#scenario=fifteen-connections");
     await page.evaluate("lab.changes.set('seed', '2')");
@@ -121,7 +140,21 @@ inBrowser("time", ({ open, until, now, idle, finished, drop }) => {
     await page.context().close();
   });
 
-  test("of three thousand sources the network takes as many strokes as there are cells under way, and the strip no more than can be told apart", async () => {
+  test("two runs of many links stand side by side on a phone, where there is no room for the network", async () => {
+    const page = await open("", { viewport: { width: 390, height: 844 } });
+    await drop(page, "many.toml", resolved("two-sources").replace("sources = 2", "sources = 300").replace('duration = "5 s"', 'duration = "1200 ms"'));
+    await until(page, "lab.run.description.flows.length === 300");
+    await page.click("#pin");
+    await until(page, "lab.beside !== undefined");
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
+    await page.click("#step-cell");
+    await until(page, "lab.run.now > 0 && lab.beside.now === lab.run.now");
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("of three thousand sources the pictures take as many strokes as there are cells under way, and the strip no more than can be told apart", async () => {
     const page = await open();
     await drop(page, "many.toml", resolved("two-sources").replace("sources = 2", "sources = 3000").replace('duration = "5 s"', 'duration = "20 ms"').replace(/warm-up = .*/, 'warm-up = "0 s"').replace(/^start = .*$/m, 'start = "0 ms .. 5 ms"'));
     await until(page, "lab.run.description.flows.length === 3000");
@@ -137,8 +170,7 @@ inBrowser("time", ({ open, until, now, idle, finished, drop }) => {
       for (const name of ["fillRect", "fill", "stroke", "strokeRect", "lineTo", "fillText", "strokeText"]) {
         const draw = CanvasRenderingContext2D.prototype[name];
         CanvasRenderingContext2D.prototype[name] = function (...all) {
-          // The port close up draws each cell that it has, however many sources there are.
-          if (!this.canvas.classList.contains("closeup")) lab.strokes++;
+          lab.strokes++;
           return draw.apply(this, all);
         };
       }
@@ -156,14 +188,49 @@ inBrowser("time", ({ open, until, now, idle, finished, drop }) => {
     })()`);
     for (const at of [2e9, 12e9]) {
       const [strokes, rows] = await drawn(`lab.playback.seek(${at})`);
-      // The links and hosts alone would take 18 000.
+      // The links and hosts alone would take 18 000, and the lanes of the port 3000.
       assert.ok(rows > 0 && strokes < 2 * rows + 500, `${strokes} strokes for ${rows} rows`);
     }
-    // The strip, which a flow that is chosen draws anew.
-    await page.evaluate("lab.strokes = 0, lab.chooseFlow(0)");
-    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
-    const strokes = await page.evaluate("lab.strokes");
-    assert.ok(strokes > 0 && strokes < 100_000, `${strokes} strokes`);
+    // Trains that come are as many as the links on which they do.
+    await page.evaluate("lab.playback.setSpeed(1e7)");
+    const [coming, trains] = await drawn("lab.playback.seek(2.5e9)");
+    assert.ok(trains > 2000 && coming < 2 * trains + 500, `${coming} strokes for ${trains} rows`);
+    // On lanes that lie on each other the cells of a flow that is chosen are seen all the same.
+    const seen = await page.evaluate(`(async () => {
+      const { view: { rows }, description: { flows } } = lab.run;
+      const all = Array.from({ length: rows.length }, (_, row) => [rows.get(row, 0), rows.get(row, 1), rows.get(row, 2) / 2, rows.get(row, 7)]);
+      // So close to the port that they are in the picture.
+      const under = all.filter(([link, place, flow, after]) => place === 2 && flow < 60 && flows[flow]?.route[0] === link && after < 40e6).map(([, , flow]) => flow);
+      const counts = [];
+      for (const flow of new Set(under)) {
+        lab.chooseFlow(flow);
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+        const canvas = document.querySelector(".closeup");
+        const { data } = canvas.getContext("2d").getImageData(0, 0, Math.floor(0.4 * canvas.width), canvas.height);
+        const colour = getComputedStyle(document.querySelector("#flow-" + flow + " i")).backgroundColor.match(/\\d+/g).map(Number);
+        let count = 0;
+        for (let at = 0; at < data.length; at += 4) count += Number(colour.every((value, part) => Math.abs(data[at + part] - value) < 3));
+        counts.push(count);
+        lab.chooseFlow(flow);
+      }
+      return counts;
+    })()`);
+    assert.ok(seen.length > 0 && seen.every((count) => count > 0), `${seen}`);
+    // The strip, which a flow that is chosen draws anew: the hosts, and no stroke for the others' curves. The menu of ports stays where it is.
+    await page.evaluate(`(() => {
+      lab.moved = 0;
+      new MutationObserver((records) => (lab.moved += records.flatMap(({ addedNodes }) => [...addedNodes]).filter((node) => node.contains(document.getElementById("port"))).length))
+        .observe(document.getElementById("panel"), { childList: true, subtree: true });
+    })()`);
+    for (const chosen of [0, -1]) {
+      await page.evaluate("lab.strokes = 0, lab.chooseFlow(0)");
+      await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
+      assert.equal(await page.evaluate("lab.focus"), chosen);
+      const strokes = await page.evaluate("lab.strokes");
+      assert.ok(strokes > 0 && strokes < 30_000, `${strokes} strokes`);
+    }
+    assert.equal(await page.evaluate("lab.moved"), 0);
+    assert.equal(await page.evaluate("document.querySelectorAll('#port option').length"), 6002);
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });

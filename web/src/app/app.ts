@@ -4,6 +4,7 @@
 import { byId } from "../dom.ts";
 import type { Scenario } from "../library.ts";
 import type { Client } from "../run/client.ts";
+import { portNamed } from "../run/network.ts";
 import { Run } from "../run/run.ts";
 import { mainPort } from "../run/steps.ts";
 import { Panel } from "../side/panel.ts";
@@ -135,6 +136,22 @@ export class App {
     return run;
   }
 
+  /** The port of a run that is shown: that of the same name, or else its main one, as what is set may make another network. */
+  portIn(run: Run, chosen = this.run.description.links[this.port].name): number {
+    if (run.description.links[this.port]?.name === chosen) return this.port;
+    return portNamed(run.description, chosen) ?? mainPort(run);
+  }
+
+  /** Another run of the scenario is shown, after a change: what was chosen in the one before is chosen in it, and as much of it is seen. */
+  replaceRun(run: Run): void {
+    const { flows, links, duration } = this.run.description;
+    const { strip } = this.stage;
+    const isWhole = strip.from === 0 && strip.to === duration;
+    const [port, flow] = [this.portIn(run, links[this.port].name), this.focus < 0 ? undefined : flows[this.focus].name];
+    [this.run, this.port, this.focus] = [run, port, run.description.flows.findIndex(({ name }) => name === flow)];
+    strip.show(strip.from, isWhole ? run.description.duration : strip.to, run.description.duration);
+  }
+
   choosePort(link: number): void {
     this.port = link;
     this.refresh();
@@ -164,8 +181,10 @@ export class App {
   showNames(): void {
     byId<HTMLSelectElement>("stories").value = this.guide.story?.id ?? "";
     const menu = byId<HTMLSelectElement>("scenarios");
-    menu.value = this.scenario.id;
-    menu.options[0].text = this.scenario.id ? "Own file" : this.scenario.title;
+    // Nothing is shown before the first run is there.
+    const { id, title } = this.scenario ?? { id: "", title: "Own file" };
+    menu.value = id;
+    menu.options[0].text = id ? "Own file" : title;
   }
 
   async copyScenario(): Promise<void> {
@@ -179,6 +198,6 @@ export class App {
 
   retheme(): void {
     this.theme = readTheme();
-    this.refresh();
+    if (this.run) this.refresh();
   }
 }

@@ -55,7 +55,7 @@ export class Changes {
       const run = await app.start(app.scenario, set, at);
       // Another scenario was loaded meanwhile: the change was not meant for it.
       if (app.run !== before) return void run.end();
-      app.run = run;
+      app.replaceRun(run);
       app.set = set;
       before.end();
       // What one compares with is the last run that was seen whole.

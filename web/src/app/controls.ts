@@ -48,12 +48,14 @@ export class Controls {
   private listen(): void {
     const { app } = this;
     const click = (id: string, work: () => unknown) => byId(id).addEventListener("click", () => void work());
-    click("play", () => app.playback.toggle());
-    click("restart", () => app.playback.seek(0));
-    click("step-cell", () => app.playback.stepCell());
-    click("step-frame", () => app.playback.stepFrame());
-    click("step-discard", () => app.playback.stepDiscard());
-    click("share", () => app.address.share());
+    // Before the first run is there nothing can be done with it.
+    const clickOnRun = (id: string, work: () => unknown) => click(id, () => app.run && work());
+    clickOnRun("play", () => app.playback.toggle());
+    clickOnRun("restart", () => app.playback.seek(0));
+    clickOnRun("step-cell", () => app.playback.stepCell());
+    clickOnRun("step-frame", () => app.playback.stepFrame());
+    clickOnRun("step-discard", () => app.playback.stepDiscard());
+    clickOnRun("share", () => app.address.share());
     click("open", () => this.chooseFile());
     click("toast", hush);
     click("theme", () => app.switchTheme());
@@ -86,7 +88,7 @@ export class Controls {
     const work = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!work || (event.key === " " && target.closest("button, a"))) return;
     event.preventDefault();
-    void work();
+    if (this.app.run) void work();
   }
 
   private listenForFiles(): void {
@@ -118,12 +120,14 @@ export class Controls {
       app.stage.redraw();
     };
     const move = (by: number) => void app.playback.seek(app.run.now + by);
-    canvas.addEventListener("pointerdown", (event) => {
+    const listen = <Kind extends keyof HTMLElementEventMap>(kind: Kind, work: (event: HTMLElementEventMap[Kind]) => void) =>
+      canvas.addEventListener(kind, (event) => app.run && work(event), { passive: false });
+    listen("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
       down.set(event.pointerId, event.offsetX);
       if (down.size === 1) void app.playback.seek(strip.timeAt(event.offsetX));
     });
-    canvas.addEventListener("pointermove", (event) => {
+    listen("pointermove", (event) => {
       if (!down.has(event.pointerId)) return;
       if (down.size === 2) {
         const [other] = [...down].filter(([id]) => id !== event.pointerId).map(([, x]) => x);
@@ -135,18 +139,18 @@ export class Controls {
       down.set(event.pointerId, event.offsetX);
     });
     const up = (event: PointerEvent) => down.delete(event.pointerId);
-    canvas.addEventListener("pointerup", up);
-    canvas.addEventListener("pointercancel", up);
-    canvas.addEventListener("wheel", (event) => {
+    listen("pointerup", up);
+    listen("pointercancel", up);
+    listen("wheel", (event) => {
       event.preventDefault();
       strip.zoom(event.offsetX, Math.exp(event.deltaY / 400), duration());
       app.stage.redraw();
-    }, { passive: false });
-    canvas.addEventListener("dblclick", () => {
+    });
+    listen("dblclick", () => {
       strip.show(0, duration(), duration());
       app.stage.redraw();
     });
-    canvas.addEventListener("keydown", (event) => {
+    listen("keydown", (event) => {
       const step = (strip.to - strip.from) / (event.shiftKey ? 20 : 400);
       const keys: Record<string, () => void> = {
         ArrowLeft: () => move(-step),

@@ -57,7 +57,13 @@ export class Playback {
     while (this.wantedTime !== undefined) {
       const time: number = this.wantedTime;
       const { run, beside } = app;
-      await Promise.all([run.seek(time), beside?.seek(time)]);
+      try {
+        await Promise.all([run.seek(time), beside?.seek(time)]);
+      } catch (error) {
+        // What the next click seeks is sought all the same.
+        this.wantedTime = undefined;
+        say((error as Error).message);
+      }
       app.stage.clear();
       if (this.wantedTime === time) this.wantedTime = undefined;
     }

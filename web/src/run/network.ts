@@ -33,6 +33,11 @@ export function portsOf(description: Description): number[] {
   return [...usedLinks(description)].filter((link) => !nodes[links[link].from].host).sort((a, b) => a - b);
 }
 
+/** The port with a name, by its link; undefined where a network has none. */
+export function portNamed(description: Description, name: string): number | undefined {
+  return portsOf(description).find((link) => description.links[link].name === name);
+}
+
 /** Whether the cells of a row go to a port, or may go there: the path of packets that are still to be sprayed is not chosen yet. */
 export function goesTo({ description: { links }, view: { rows } }: { description: Description; view: View }, row: number, port: number): boolean {
   const next = rows.get(row, Row.next);

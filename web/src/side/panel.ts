@@ -19,7 +19,7 @@ export class Panel {
   private cells: HTMLElement[][] = [];
   private tags: HTMLElement[] = [];
   private shown: unknown;
-  private portMenu!: HTMLSelectElement;
+  private readonly portMenu: HTMLSelectElement;
   private portsMade: unknown;
   private readonly rule: RuleEditor;
   /** What is written in a field and not set, and why it was refused, by the field's id. */
@@ -31,6 +31,8 @@ export class Panel {
     private readonly app: App,
   ) {
     this.rule = new RuleEditor(app, () => this.render());
+    this.portMenu = h("select", { id: "port", change: (event) => app.choosePort(Number(event.target.value)) });
+    root.append(h("section", {}, h("h2", {}, "Port"), h("div", { class: "row" }, h("label", { for: "port" }, "Port"), this.portMenu)));
   }
 
   /** Everything anew; who is writing goes on writing, and who has scrolled stays there. */
@@ -39,7 +41,11 @@ export class Panel {
     const caret = active?.type === "text" ? active.selectionStart : null;
     const chips = active ? [...this.root.querySelectorAll(".set button")].indexOf(active) : -1;
     const scrolled = this.root.querySelector(".flows")?.scrollTop ?? 0;
-    this.root.replaceChildren(this.port(), this.settings(), this.flows(), this.measures(), help());
+    this.fillPorts();
+    while (this.portMenu.parentElement!.nextSibling) this.portMenu.parentElement!.nextSibling.remove();
+    this.portMenu.parentElement!.after(this.port());
+    while (this.root.children.length > 1) this.root.lastElementChild!.remove();
+    this.root.append(this.settings(), this.flows(), this.measures(), help());
     this.root.querySelector(".flows")!.scrollTop = scrolled;
     const field = active && this.successor(active.id, chips);
     field?.focus({ preventScroll: true });
@@ -121,31 +127,29 @@ export class Panel {
     document.getElementById("measures")?.replaceWith(this.measures());
   }
 
-  /** The menu of ports, of which there may be thousands: made once for a run. */
-  private ports(): HTMLSelectElement {
+  /** The menu of ports, of which there may be thousands: filled once for a run, and it stays on the page, as to put it there takes long. */
+  private fillPorts(): void {
     const { app } = this;
     const { description } = app.run;
     if (this.portsMade !== description) {
       this.portsMade = description;
-      this.portMenu = h("select", { id: "port", change: (event) => app.choosePort(Number(event.target.value)) });
-      for (const index of portsOf(description)) this.portMenu.append(new Option(description.links[index].name, String(index)));
+      this.portMenu.replaceChildren(...portsOf(description).map((index) => new Option(description.links[index].name, String(index))));
     }
     this.portMenu.value = String(app.port);
-    return this.portMenu;
   }
 
+  /** The settings of the port. */
   private port(): HTMLElement {
     const { app } = this;
     const { links, policies } = app.run.description;
     const link = links[app.port];
-    const ports = this.ports();
     const policy = h("select", { id: "policy", ...this.marked("policy"), change: (event) => void this.change("policy", "switch.discard.policy", event.target.value) });
     policies.forEach((name) => policy.append(new Option(name, name, false, name === link.policy)));
     const buffer = this.field("buffer", link.capacity === null ? "unlimited" : `${link.capacity} ${link.unit}`, {
       change: (event) => void this.change("buffer", "switch.buffer", event.target.value.trim()),
     });
     const rows: (HTMLElement | undefined)[] = [
-      h("label", { for: "port" }, "Port"), ports, h("label", { for: "policy" }, "Policy"), policy, this.refusal("policy"),
+      h("label", { for: "policy" }, "Policy"), policy, this.refusal("policy"),
       h("label", { for: "buffer" }, "Buffer"), buffer, this.refusal("buffer"),
     ];
     for (const level of link.levels) {
@@ -161,7 +165,7 @@ export class Panel {
       rows.push(h("label", { for: id }, level.key), h("div", { class: "level" }, slider, output), this.refusal(id));
     }
     rows.push(...this.rule.rows(link));
-    return h("section", {}, h("h2", {}, "Port"), h("div", { class: "row" }, ...rows));
+    return h("div", { class: "row" }, ...rows);
   }
 
   private settings(): HTMLElement {
@@ -196,12 +200,20 @@ export class Panel {
     this.cells = [];
     this.tags = [];
     const body = h("tbody");
+    const between = new Map<string, number>();
+    for (const { from, to } of flows) {
+      const ends = `${nodes[from].name} → ${nodes[to].name}`;
+      between.set(ends, (between.get(ends) ?? 0) + 1);
+    }
     flows.slice(0, MOST_FLOWS).forEach((flow, index) => {
       const cells = [h("td"), h("td"), h("td")];
       const tag = h("span", { class: "tag" });
       const swatch = h("i");
       swatch.style.background = colourOf(index, app.theme);
-      const name = h("button", { id: `flow-${index}`, "aria-pressed": String(app.focus === index), title: `Flow ${flow.name}`, click: () => app.chooseFlow(index) }, swatch, `${nodes[flow.from].name} → ${nodes[flow.to].name}`);
+      // Several flows between the same hosts are told apart by their names.
+      const ends = `${nodes[flow.from].name} → ${nodes[flow.to].name}`;
+      const text = between.get(ends) === 1 ? ends : `${ends}: ${flow.name}`;
+      const name = h("button", { id: `flow-${index}`, "aria-pressed": String(app.focus === index), title: `Flow ${flow.name}`, click: () => app.chooseFlow(index) }, swatch, text);
       body.append(h("tr", {}, h("td", {}, name, " ", tag), ...cells));
       this.cells.push(cells);
       this.tags.push(tag);
@@ -251,6 +263,9 @@ export class Panel {
     const other = this.other();
     if (!other?.outcome || !run.outcome) return "";
     if (other.outcome.fingerprint === run.outcome.fingerprint) return "Both runs are the same to the last cell.";
+    // Runs of other networks, or of another length, have other samples.
+    const sampled = ({ period, samples: { ports, cwnd } }: Run) => `${period} ${ports} ${cwnd.length}`;
+    if (sampled(other) !== sampled(run)) return "";
     const columns = (one: Run) => [...one.samples.occupancy, ...one.samples.cwnd, ...one.samples.delivered];
     const [mine, theirs] = [columns(run), columns(other)];
     const { times } = run.samples;

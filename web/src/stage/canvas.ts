@@ -45,6 +45,15 @@ export class Surface {
   }
 }
 
+/** Puts pixels on a picture, at the screen's own resolution, from a place of the picture on. */
+export function drawPixels(context: CanvasRenderingContext2D, pixels: Uint32Array, width: number, height: number, [x, y]: [number, number]): void {
+  const scale = context.getTransform().a;
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [width, height];
+  canvas.getContext("2d")!.putImageData(new ImageData(new Uint8ClampedArray(pixels.buffer as ArrayBuffer), width, height), 0, 0);
+  context.drawImage(canvas, x, y, width / scale, height / scale);
+}
+
 export const FONT = '12px system-ui, -apple-system, "Segoe UI", sans-serif';
 export const SMALL = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
 

@@ -15,8 +15,8 @@ import type { LevelInfo } from "../run/types.ts";
 export interface PaneEvents {
   redraw(): void;
   /** The link whose port is shown close up. */
-  port(): number;
-  choosePort(link: number): void;
+  port(run: Run): number;
+  choosePort(run: Run, link: number): void;
   /** A threshold is being dragged, or let go. Returns what is wrong with the value if it is refused. */
   dragLevel(level: LevelInfo, value: number): Promise<string | undefined>;
 }
@@ -34,7 +34,7 @@ export class Pane {
     stops: () => this.overview.stops(this.scene!),
     box: (stop) => this.overview.boxOf(stop),
     name: (stop) => sentenceOf(this.run, stop),
-    isChosen: ({ kind, index }) => kind === "link" && index === this.events.port(),
+    isChosen: ({ kind, index }) => kind === "link" && index === this.events.port(this.run),
     // The place itself is heard, and seen with a note that is not.
     entered: (stop) => {
       const { x, y } = this.overview.boxOf(stop);
@@ -146,7 +146,7 @@ export class Pane {
     const stop = this.overview.stops(this.scene).find(({ kind, index }) => (kind === "node" ? index === node : index === link));
     if (stop) this.point(stop, x, y);
     else this.tip.close();
-    if (port !== undefined) this.events.choosePort(port);
+    if (port !== undefined) this.events.choosePort(this.run, port);
   }
 
   /** Shows which thing a note is about; the keyboard goes on from there. */
@@ -187,7 +187,7 @@ export class Pane {
     const { x, y } = this.overview.boxOf(stop);
     this.tell(stop, x, y);
     const { links, nodes } = this.run.description;
-    if (stop.kind === "link" && !nodes[links[stop.index].from].host) this.events.choosePort(stop.index);
+    if (stop.kind === "link" && !nodes[links[stop.index].from].host) this.events.choosePort(this.run, stop.index);
   }
 
   /** Says what the place of the keyboard shows now. */

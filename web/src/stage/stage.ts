@@ -37,8 +37,9 @@ export class Stage {
     if (this.panes.length !== runs.length) {
       const events = {
         redraw: () => this.redraw(),
-        port: () => app.port,
-        choosePort: (link: number) => app.choosePort(link),
+        port: (run: Run) => app.portIn(run),
+        // The other run may be one of another network.
+        choosePort: (run: Run, link: number) => app.choosePort(app.portIn(app.run, run.description.links[link].name)),
         dragLevel: (level: { key: string }, value: number) => app.dragLevel(level.key, value),
       };
       this.panes = runs.map((run, place) => new Pane(run, events, place === 0));
@@ -98,23 +99,23 @@ export class Stage {
   }
 
   private scene(run: Run): Scene {
-    const { theme, playback, port, focus } = this.app;
-    return { run, theme, speed: playback.playing ? playback.speed : 0, port, focus, reducedMotion: prefersReducedMotion() };
+    const { theme, playback, focus } = this.app;
+    return { run, theme, speed: playback.playing ? playback.speed : 0, port: this.app.portIn(run), focus, reducedMotion: prefersReducedMotion() };
   }
 
   private showTime(): void {
     const { now, description } = this.app.run;
-    byId("clock").textContent = moment(now);
+    byId("clock").textContent = moment(now, description.duration);
     const { canvas } = this.strip;
     canvas.setAttribute("aria-valuemax", String(description.duration / US));
     canvas.setAttribute("aria-valuenow", String(now / US));
-    canvas.setAttribute("aria-valuetext", moment(now));
+    canvas.setAttribute("aria-valuetext", moment(now, description.duration));
   }
 
   private describe(): void {
     for (const pane of this.panes) {
       const { description, scanned, outcome } = pane.run;
-      const link = description.links[this.app.port];
+      const link = description.links[this.app.portIn(pane.run)];
       const far = outcome ? `fingerprint ${outcome.fingerprint}` : `running ahead: ${Math.round((100 * scanned) / description.duration)} %`;
       pane.describe(`Port ${link.name}: ${link.policy}`, far);
     }
@@ -129,6 +130,6 @@ export class Stage {
     const link = description.links[port];
     let held = 0;
     for (let row = 0; row < view.ports.length; row++) if (view.ports.get(row, Port.link) === port) held = view.ports.get(row, Port.occupancy);
-    byId("status").textContent = `${moment(now)}: port ${link.name} holds ${held}${link.capacity === null || link.unit === "bytes" ? "" : ` of ${link.capacity}`} ${heldUnit(link)}.`;
+    byId("status").textContent = `${moment(now, description.duration)}: port ${link.name} holds ${held}${link.capacity === null || link.unit === "bytes" ? "" : ` of ${link.capacity}`} ${heldUnit(link)}.`;
   }
 }

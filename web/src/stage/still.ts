@@ -9,6 +9,8 @@ export class Still {
   /** Draws it on a surface, anew if the surface has another size or something that it was drawn from is another one. */
   draw(surface: Surface, from: unknown[], paint: (context: CanvasRenderingContext2D) => void): void {
     const { width, height } = surface.canvas;
+    // A canvas that is not shown has no size.
+    if (width === 0 || height === 0) return;
     const now = [width, height, surface.zoom, ...from];
     if (now.some((value, place) => value !== this.drawn[place])) {
       this.drawn = now;

@@ -53,8 +53,9 @@ export function tick(ps: number, step: number): string {
   return `${(ps / unit).toFixed(Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9)))} ${name}`;
 }
 
-/** A moment, always as many digits: `39.442 328 ms`. */
-export function moment(ps: number): string {
+/** A moment of a run, always as many digits: `39.442 ms`, or `0.770 µs` in a run so short that milliseconds would not tell its moments apart. */
+export function moment(ps: number, duration = Number.POSITIVE_INFINITY): string {
+  if (duration < MS) return `${(Math.floor(ps / 1e3) / 1e3).toFixed(3)} µs`;
   const us = Math.floor(ps / US);
   const ms = Math.floor(us / 1000);
   const rest = (value: number) => String(value % 1000).padStart(3, "0");

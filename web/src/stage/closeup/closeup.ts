@@ -21,6 +21,7 @@ export class CloseUp {
   private readonly surface: Surface;
   private inputs = new Map<number, Set<number>>();
   private lanes: number[] = [];
+  private places = new Map<number, number>();
   private prepared: unknown;
   private preparedPort = -1;
   /** The threshold that is being dragged. */
@@ -58,8 +59,8 @@ export class CloseUp {
 
   draw(scene: Scene, sparks: Sparks, densities: Densities, now: number): void {
     this.prepare(scene);
-    const { inputs, lanes } = this;
-    const picture: Picture = { context: this.surface.begin(), width: this.surface.width, scene, frame: this.frame(scene), inputs, lanes };
+    const { inputs, lanes, places } = this;
+    const picture: Picture = { context: this.surface.begin(), width: this.surface.width, scene, frame: this.frame(scene), inputs, lanes, places };
     const cells = CloseUp.showsCells(scene);
     drawLanes(picture);
     drawGates(picture);
@@ -81,5 +82,6 @@ export class CloseUp {
     [this.prepared, this.preparedPort] = [description, scene.port];
     this.inputs = inputsOf(description, scene.port);
     this.lanes = [...new Set([...this.inputs.values()].flatMap((links) => [...links]))];
+    this.places = new Map(this.lanes.map((link, place) => [link, place]));
   }
 }

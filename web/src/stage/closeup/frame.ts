@@ -32,11 +32,14 @@ export interface Picture {
   frame: Frame;
   /** The links on which each VC comes to the port, by VC. */
   inputs: Map<number, Set<number>>;
-  /** The links that have a lane, from the top down. */
+  /** The links that have a lane, from the top down, and the place of each. */
   lanes: number[];
+  places: Map<number, number>;
 }
 
 const LANE_GAP = 3;
+/** A lane is at least so high. */
+const LEAST_LANE = 2;
 /** Space above the glass, for what has just been lost. */
 const HEAD = 58;
 /** From the glass to the lanes on both sides of it. */
@@ -68,11 +71,22 @@ export function heightOf(frame: Frame, units: number): number {
   return frame.bottom - (units / frame.capacity) * (frame.bottom - frame.top);
 }
 
+/** From one lane to the next. */
+function pitchOf({ frame, lanes }: Picture): number {
+  return Math.min(30, (frame.bottom - frame.top - 20) / Math.max(1, lanes.length));
+}
+
+/** Whether the lanes on which cells come lie on each other; they do not on a canvas that has no size yet. */
+export function isCrowded(picture: Picture): boolean {
+  const pitch = pitchOf(picture);
+  return pitch > 0 && pitch < LEAST_LANE && picture.frame.left > GAP;
+}
+
 /** The lane that cells of an input come on: its top and its height. */
-export function laneIn({ frame, lanes }: Picture, place: number): [number, number] {
-  const room = frame.bottom - frame.top - 20;
-  const pitch = Math.min(30, room / Math.max(1, lanes.length));
-  const height = Math.max(2, Math.min(13, pitch - LANE_GAP));
+export function laneIn(picture: Picture, place: number): [number, number] {
+  const { frame } = picture;
+  const pitch = pitchOf(picture);
+  const height = Math.max(LEAST_LANE, Math.min(13, pitch - LANE_GAP));
   return [frame.top + 12 + place * pitch + (pitch - height) / 2, height];
 }
 

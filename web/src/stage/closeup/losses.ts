@@ -22,10 +22,10 @@ export function drawLosses(picture: Picture, sparks: Sparks, now: number): void 
 
 /** At the end of the VC's lane; at the rim where its packets are sprayed, as it is not known on which lane this one came. */
 function drawCross(picture: Picture, { vc }: Spark, progress: number): void {
-  const { context, scene, frame, inputs, lanes } = picture;
+  const { context, scene, frame, inputs, places } = picture;
   const mine = [...(inputs.get(vc) ?? [])];
   if (mine.length === 0) return;
-  const [top, height] = mine.length === 1 ? laneIn(picture, lanes.indexOf(mine[0])) : [frame.top, 0];
+  const [top, height] = mine.length === 1 ? laneIn(picture, places.get(mine[0])!) : [frame.top, 0];
   const x = frame.left - GAP;
   const y = top + height / 2 + (scene.reducedMotion ? 10 : 4 + 26 * progress * progress);
   context.strokeStyle = scene.theme.accent;

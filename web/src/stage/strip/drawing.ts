@@ -1,9 +1,9 @@
 /** A panel of the strip on the canvas: its frame, its curves, dots and marks, and the axis below all of them. */
 
-import { SMALL } from "../canvas.ts";
+import { SMALL, drawPixels } from "../canvas.ts";
 import { tick } from "../../text/format.ts";
-import { type Theme, mix } from "../../theme.ts";
-import { MOST_STROKES, pixelsOf } from "./crowd.ts";
+import { type Theme, mix, pixelOf } from "../../theme.ts";
+import { type Crowds, MOST_STROKES, placesOf } from "./crowd.ts";
 import type { Curve, Dot, Mark, Panel } from "./panels.ts";
 import { type Window, samplesIn } from "./window.ts";
 
@@ -21,6 +21,8 @@ export interface Sheet {
   height: number;
   window: Window;
   x: (time: number) => number;
+  /** What is known of curves that are many. */
+  crowds: Crowds;
 }
 
 export function drawPanel(sheet: Sheet, panel: Panel, times: number[], y: number, height: number): void {
@@ -48,11 +50,13 @@ export function drawPanel(sheet: Sheet, panel: Panel, times: number[], y: number
   context.rect(LABELS, y - 2, width - LABELS - 6, height + 4);
   context.clip();
   for (const units of panel.levels) drawLevel(sheet, level(units));
-  const order = [...panel.curves].sort((a, b) => Number(b.faint) - Number(a.faint));
+  const { curves } = panel;
+  const isCrowd = curves.length > MOST_STROKES;
+  if (isCrowd) drawCrowd(sheet, times, panel, [y - 2, height + 4], level);
   // What stands out is a stroke in any crowd.
-  const crowd = order.length > MOST_STROKES ? order.filter(({ faint }, place) => faint || place < order.length - MOST_STROKES) : [];
-  if (crowd.length > 0) drawCrowd(sheet, times, crowd, [y - 2, height + 4], level);
-  for (const curve of order.slice(crowd.length)) drawCurve(sheet, times, curve, level);
+  const clear = curves.filter(({ faint }) => !faint);
+  const strokes = isCrowd ? (clear.length > MOST_STROKES ? [] : clear) : [...curves.filter(({ faint }) => faint), ...clear];
+  for (const curve of strokes) drawCurve(sheet, curve.times ?? times, curve, level);
   drawDots(sheet, panel.dots ?? [], level);
   drawMarks(sheet, panel.marks, y);
   context.restore();
@@ -108,28 +112,26 @@ function drawCurve({ context, window, x: xOf }: Sheet, times: number[], curve: C
   context.globalAlpha = 1;
 }
 
-/** Many curves, at the screen's own resolution, between two heights. */
-function drawCrowd({ context, theme, width, window, x: xOf }: Sheet, times: number[], curves: Curve[], [top, height]: [number, number], level: (value: number) => number): void {
+/** Many curves, at the screen's own resolution, between two heights. Which of them is seen where does not change with what is chosen. */
+function drawCrowd({ context, crowds, theme, width, window, x: xOf }: Sheet, times: number[], { title, top: most, curves }: Panel, [top, height]: [number, number], level: (value: number) => number): void {
   const scale = context.getTransform().a;
   const [wide, high] = [Math.ceil((width - LABELS) * scale), Math.ceil(height * scale)];
-  const colours = new Map<string, number>();
-  const colourOf = ({ colour, faint }: Curve) => {
-    const seen = faint ? mix(colour, theme.paper, 0.65) : colour;
-    if (!colours.has(seen)) colours.set(seen, pixelOf(seen));
-    return colours.get(seen)!;
-  };
+  if (wide < 1 || high < 1) return;
   const grid = { width: wide, height: high, x: (time: number) => (xOf(time) - LABELS) * scale, y: (value: number) => (level(value) - top) * scale };
-  const pixels = new Uint8ClampedArray(pixelsOf(curves, times, window, grid, colourOf).buffer as ArrayBuffer);
-  const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [wide, high];
-  canvas.getContext("2d")!.putImageData(new ImageData(pixels, wide, high), 0, 0);
-  context.drawImage(canvas, LABELS, top, wide / scale, high / scale);
+  const drawnFrom = [curves[0].values, curves.length, times.length, window.from, window.to, wide, high, most];
+  drawPixels(context, crowds.draw(title, drawnFrom, () => placesOf(curves, times, window, grid), palette(curves, theme)), wide, high, [LABELS, top]);
 }
 
-/** A colour of six digits, as a pixel has it in memory. */
-function pixelOf(colour: string): number {
-  const part = (at: number) => parseInt(colour.slice(at, at + 2), 16);
-  return new Uint32Array(Uint8Array.of(part(1), part(3), part(5), 255).buffer)[0];
+/** By the place of a curve, from 1 on: its colour as a pixel. */
+function palette(curves: Curve[], { paper }: Theme): Uint32Array {
+  const known = new Map<string, number>();
+  const colours = new Uint32Array(curves.length + 1);
+  curves.forEach(({ colour, faint }, place) => {
+    const key = `${colour}${faint}`;
+    if (!known.has(key)) known.set(key, pixelOf(faint ? mix(colour, paper, 0.65) : colour));
+    colours[place + 1] = known.get(key)!;
+  });
+  return colours;
 }
 
 function drawDots({ context, window, x: xOf }: Sheet, dots: Dot[], level: (value: number) => number): void {

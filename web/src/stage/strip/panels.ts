@@ -11,6 +11,8 @@ import { type Window, largest } from "./window.ts";
 /** A curve: values at the samples' times. */
 export interface Curve {
   values: ArrayLike<number>;
+  /** The times of its samples, if they are not those of the run that is shown. */
+  times?: number[];
   colour: string;
   faint: boolean;
   dashed: boolean;
@@ -78,8 +80,8 @@ function queue({ scene, ghost, window }: Shown): Panel {
   const { run, theme } = scene;
   const link = run.description.links[scene.port];
   const curves: Curve[] = [];
-  const of = (one: Run) => one.samples.occupancy[one.samples.ports.indexOf(scene.port)] ?? [];
-  if (ghost) curves.push({ values: of(ghost), colour: theme.muted, faint: true, dashed: true });
+  const of = (one: Run) => one.samples.occupancy[one.samples.ports.findIndex((port) => one.description.links[port].name === link.name)] ?? [];
+  if (ghost) curves.push({ values: of(ghost), times: ghost.samples.times, colour: theme.muted, faint: true, dashed: true });
   curves.push({ values: of(run), colour: theme.ink, faint: false, dashed: false });
   const marks = run.discards.filter((discard) => discard.link === scene.port).map(({ at }) => ({ at, colour: theme.accent }));
   const most = topOf(curves, 10, scene, window);
@@ -107,7 +109,8 @@ function rates({ scene, ghost, window }: Shown): Panel {
 /** The delays of some flows, where they are known: round trips as senders measure them, or mean transfer delays of the frames of bare cells. */
 function delays(title: string, has: (run: Run, flow: number) => boolean, { scene, ghost, window }: Shown): Panel {
   const curves = curvesOf(scene, ghost, (run) => run.samples.delay, has).map((curve) => ({ ...curve, known: (value: number) => value > 0 }));
-  return { title, curves, top: topOf(curves, 1, scene, window), unit: span, marks: [], levels: [] };
+  // Before anything is known of them a millisecond is as good as any.
+  return { title, curves, top: topOf(curves, 0, scene, window) || MS, unit: span, marks: [], levels: [] };
 }
 
 /** Short flows, where they end, with the time that they took. */
@@ -123,7 +126,7 @@ function curvesOf(scene: Scene, ghost: Run | undefined, values: (run: Run) => Ar
   const of = (run: Run, dashed: boolean) =>
     values(run).flatMap((values, flow) => {
       const faint = dashed || (scene.focus >= 0 && scene.focus !== flow);
-      return has(run, flow) ? [{ values, colour: colourOf(flow, scene.theme), faint, dashed }] : [];
+      return has(run, flow) ? [{ values, times: dashed ? run.samples.times : undefined, colour: colourOf(flow, scene.theme), faint, dashed }] : [];
     });
   const dashed = ghost && ghost.samples.cwnd.length <= MOST_DASHED ? of(ghost, true) : [];
   return [...dashed, ...of(scene.run, false)];
@@ -131,7 +134,7 @@ function curvesOf(scene: Scene, ghost: Run | undefined, values: (run: Run) => Ar
 
 /** The largest value that is seen, and at least so much. */
 function topOf(curves: Curve[], least: number, { run }: Scene, window: Window): number {
-  return Math.max(least, ...curves.map(({ values }) => largest(run.samples.times, values, window)));
+  return Math.max(least, ...curves.map(({ values, times }) => largest(times ?? run.samples.times, values, window)));
 }
 
 /** Whether a flow is one TCP connection, with a window and round trips of its own. */

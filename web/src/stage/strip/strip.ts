@@ -4,12 +4,14 @@
  *   panels.ts   what each panel shows
  *   rates.ts    throughput from what was delivered
  *   drawing.ts  how a panel is drawn
+ *   crowd.ts    curves that are too many to be told apart
  */
 
 import { Surface } from "../canvas.ts";
 import { h } from "../../dom.ts";
 import type { Run } from "../../run/run.ts";
 import type { Scene } from "../scene.ts";
+import { Crowds } from "./crowd.ts";
 import { AXIS, LABELS, RIGHT, type Sheet, drawAxis, drawPanel } from "./drawing.ts";
 import { panels, panelsOf } from "./panels.ts";
 import { type Window, windowOf } from "./window.ts";
@@ -26,6 +28,7 @@ export class Strip {
   /** The moment that the stage shows: an element of its own, so that the curves need not be drawn again to move it. */
   private readonly cursor: HTMLElement;
   private drawn: unknown[] = [];
+  private readonly crowds = new Crowds();
 
   constructor(
     readonly canvas: HTMLCanvasElement,
@@ -89,7 +92,7 @@ export class Strip {
   private drawAll(scene: Scene, ghost: Run | undefined): void {
     const { window } = this;
     const { width, height } = this.surface;
-    const sheet: Sheet = { context: this.surface.begin(), theme: scene.theme, width, height, window, x: (time) => this.x(time) };
+    const sheet: Sheet = { context: this.surface.begin(), theme: scene.theme, width, height, window, x: (time) => this.x(time), crowds: this.crowds };
     const all = panels({ scene, ghost, window });
     const high = (height - AXIS) / all.length;
     all.forEach((panel, place) => drawPanel(sheet, panel, scene.run.samples.times, place * high, high - 8));
