@@ -46,6 +46,19 @@ test("a view is of the moment that was asked for, and cells in buffers are those
   for (const [link, , occupancy] of occupied) assert.equal(held.get(link), occupancy);
 });
 
+test("a view has the rate and the delay of links that change, as they are at its moment", () => {
+  const engine = new Engine(module);
+  const changes = [["link.rate-changes", '[{ at = "10 ms", rate = "20 Mbit/s" }, { at = "30 ms", rate = "80 Mbit/s" }]'], ["link.delay-changes", '[{ at = "20 ms", delay = "3 ms" }]']];
+  const { links } = engine.load(request("two-sources", [...changes, ["switch.delay", "1 us"]]));
+  const trunk = links.findIndex(({ name }) => name === "switch1 > switch2");
+  const { rate, delay } = links[trunk];
+  const at = (ms) => (engine.advance(ms * 1e9, 1e9), rows(new View(engine.look()).links).find(([link]) => link === trunk).slice(1));
+  assert.deepEqual([0, 9, 10, 20, 30].map(at), [[rate, delay], [rate, delay], [20e6, delay], [20e6, 3e9 + 1e6], [80e6, 3e9 + 1e6]]);
+  const still = new Engine(module);
+  still.load(request("two-sources"));
+  assert.equal(new View(still.look()).links.length, 0);
+});
+
 test("samples come at every multiple of the period, once", () => {
   const engine = new Engine(module);
   engine.load(request("two-sources"));

@@ -12,7 +12,7 @@ mod vcs;
 use std::collections::{BTreeMap, BTreeSet};
 
 use celltrain_atm::cell::Kind;
-use celltrain_engine::{Time, stream::StreamId};
+use celltrain_engine::{Time, quantity::BitRate, stream::StreamId};
 use celltrain_tcp::EventKind;
 
 pub use self::passages::Passage;
@@ -20,12 +20,13 @@ pub use self::state::{Completion, Discard, FlowState, PortState, Reaction, Row, 
 use self::vcs::{Carried, trace};
 use crate::{
     Experiment, Options, RunResult,
+    build::processing,
     discards::Noted,
     network::{FlowEnds, Network},
     node::Node,
     port::{Location, Port},
     run::Snapshot,
-    scenario::{Flow, Graph, Link, Scenario, ScenarioError},
+    scenario::{DelayChange, Flow, Graph, Link, Scenario, ScenarioError},
 };
 
 /// The most frames of a VC that are remembered as broken; more than a path holds.
@@ -125,6 +126,19 @@ impl Live {
 
     fn carried(&self, stream: StreamId, vci: u32) -> Option<Carried> {
         self.vcs[stream].get(&vci).copied()
+    }
+
+    /// The links whose rate or delay changes in the course of the run: rate of what begins to be transmitted now, delay of what enters the
+    /// link now.
+    pub fn changing_links(&self) -> impl Iterator<Item = (usize, BitRate, Time)> {
+        let changes = |link: &Link| !link.rate_changes.is_empty() || !link.delay_changes.is_empty();
+        self.graph.links.iter().enumerate().filter(move |(_, link)| changes(link)).map(|(index, link)| {
+            let rate = link.rate_changes.iter().rev().find(|change| change.at.ps() <= self.now);
+            let delay = link.delay_changes.iter().rev().find(|change| change.at.ps() <= self.now);
+            let changed =
+                |change: &DelayChange| change.delay.0.ps() + processing(&self.scenario, &self.graph, link);
+            (index, rate.map_or(link.rate, |change| change.rate), delay.map_or(link.delay.ps(), changed))
+        })
     }
 
     /// The ports of switches and the interfaces of hosts.

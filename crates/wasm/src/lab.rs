@@ -50,6 +50,7 @@ impl Lab {
         view.rows(&self.live.rows());
         view.ports(&self.live.ports());
         view.flows(&self.live.flows());
+        view.links(&self.live);
         view.finish(self.live.now())
     }
 

@@ -27,6 +27,8 @@ pub(crate) struct View {
     reactions: Table<3>,
     /// time, flow, bytes, completion time.
     completions: Table<4>,
+    /// Links whose rate or delay changes in the course of the run: link, present rate, present delay.
+    links: Table<3>,
     /// time; then of every switch port the occupancy, then of every flow cwnd, bytes delivered and delay. The delay is TCP's last round
     /// trip, or the mean transfer delay of the frames of bare cells that arrived since the last sample; zero if there is none.
     samples: Vec<f64>,
@@ -103,6 +105,12 @@ impl View {
         }));
     }
 
+    pub(crate) fn links(&mut self, live: &Live) {
+        let present =
+            live.changing_links().map(|(link, rate, delay)| [link as f64, rate.0 as f64, delay as f64]);
+        self.links.0.extend(present);
+    }
+
     pub(crate) fn sample(&mut self, live: &mut Live) {
         self.sampled += 1;
         self.samples.push(live.now() as f64);
@@ -127,6 +135,7 @@ impl View {
             self.discards.0.len(),
             self.reactions.0.len(),
             self.completions.0.len(),
+            self.links.0.len(),
             self.sampled as usize,
         ];
         numbers.extend(lengths.map(|length| length as f64));
@@ -137,6 +146,7 @@ impl View {
         numbers.extend(self.discards.0.as_flattened());
         numbers.extend(self.reactions.0.as_flattened());
         numbers.extend(self.completions.0.as_flattened());
+        numbers.extend(self.links.0.as_flattened());
         numbers.extend(self.samples);
         numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
     }

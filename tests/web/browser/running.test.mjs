@@ -36,6 +36,22 @@ inBrowser("time", ({ open, until, now, idle, finished, drop }) => {
     await page.context().close();
   });
 
+  test("a link that changes is as it is at the moment that is shown", async () => {
+    const page = await open("#scenario=two-sources");
+    const changes = `[["link.rate-changes", '[{ at = "10 ms", rate = "20 Mbit/s" }]'], ["link.delay-changes", '[{ at = "20 ms", delay = "3 ms" }]']]`;
+    await page.evaluate(`lab.load(lab.scenario, ${changes}, 15e9)`);
+    const link = () => page.evaluate("[lab.run.description.links[lab.port].rate, lab.run.description.links[lab.port].delay]");
+    const [rate, delay] = await link();
+    assert.equal(rate, 20e6);
+    await page.evaluate("lab.playback.seek(25e9)");
+    assert.deepEqual(await link(), [rate, 3e9]);
+    await page.evaluate("lab.playback.seek(5e9)");
+    const before = await link();
+    assert.ok(before[0] > rate && before[1] === delay, String(before));
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("the time line goes forwards and back", async () => {
     const page = await open("#scenario=two-sources");
     const box = await page.locator("#strip").boundingBox();

@@ -2,7 +2,7 @@
 
 import { Client, Lost } from "./client.ts";
 import type { Description, Outcome, ScenarioRequest } from "./types.ts";
-import { Completion, Discard, Reaction, View } from "./view.ts";
+import { ChangingLink, Completion, Discard, Reaction, View } from "./view.ts";
 
 /** Samples of the whole run, column by column. */
 export class Samples {
@@ -113,7 +113,7 @@ export class Run {
   async load(at: number): Promise<void> {
     this.description = await this.live.ask<"load">({ do: "load", request: this.request });
     const { look } = await this.live.ask<"seek">({ do: "seek", until: at, period: this.description.duration });
-    this.view = new View(look);
+    this.see(new View(look));
     const ports = this.view.ports;
     const switches = Array.from({ length: ports.length }, (_, row) => row).filter((row) => ports.get(row, 1) > 0);
     this.samples = new Samples(switches.map((row) => ports.get(row, 0)), this.description.flows.length);
@@ -151,7 +151,7 @@ export class Run {
     await this.exclusively(async () => {
       const { happened, look } = await this.live.ask<"advance">({ do: "advance", until, period: this.description.duration, budget });
       for (const numbers of happened) this.fresh = this.fresh.concat(discardsOf(new View(numbers)));
-      this.view = new View(look);
+      this.see(new View(look));
     });
   }
 
@@ -159,8 +159,17 @@ export class Run {
     await this.exclusively(async () => {
       const { look } = await this.live.ask<"seek">({ do: "seek", until: Math.floor(until), period: this.description.duration });
       this.fresh = [];
-      this.view = new View(look);
+      this.see(new View(look));
     });
+  }
+
+  /** Shows a view, and links as they are then. */
+  private see(view: View): void {
+    this.view = view;
+    for (let row = 0; row < view.links.length; row++) {
+      const link = this.description.links[view.links.get(row, ChangingLink.link)];
+      [link.rate, link.delay] = [view.links.get(row, ChangingLink.rate), view.links.get(row, ChangingLink.delay)];
+    }
   }
 
   async scenario(): Promise<string> {
@@ -194,7 +203,7 @@ export class Run {
       this.live = this.start();
       await this.live.ask<"load">({ do: "load", request: this.request });
       const { look } = await this.live.ask<"seek">({ do: "seek", until: at, period: this.description.duration });
-      this.view = new View(look);
+      this.see(new View(look));
       if (error.crashed) throw new Error(`The engine has stopped, and was started again at the same moment. Please report this: ${error.message}`);
       await work();
     } finally {

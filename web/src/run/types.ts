@@ -21,6 +21,7 @@ export interface LinkInfo {
   name: string;
   from: number;
   to: number;
+  /** Rate and delay are those of the moment that is shown. */
   rate: number;
   delay: number;
   packets: boolean;

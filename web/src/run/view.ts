@@ -20,7 +20,9 @@ export const Discard = { at: 0, link: 1, vc: 2, frame: 3, position: 4, length: 5
 export const Reaction = { at: 0, flow: 1, kind: 2 } as const;
 export const Completion = { at: 0, flow: 1, bytes: 2, time: 3 } as const;
 
-const COLUMNS = [12, 7, 8, 2, 8, 3, 4];
+export const ChangingLink = { link: 0, rate: 1, delay: 2 } as const;
+
+const COLUMNS = [12, 7, 8, 2, 8, 3, 4, 3];
 
 export class View {
   readonly now: number;
@@ -31,6 +33,8 @@ export class View {
   readonly discards: Table;
   readonly reactions: Table;
   readonly completions: Table;
+  /** Links whose rate or delay changes in the course of the run, as they are now. */
+  readonly links: Table;
   /** Times, and what was sampled then: occupancies of switch ports, then window, bytes delivered and delay of every flow. */
   readonly samples: Table;
 
@@ -42,7 +46,7 @@ export class View {
       start += columns * table.length;
       return table;
     });
-    [this.rows, this.ports, this.flows, this.captured, this.discards, this.reactions, this.completions] = tables as [Table, Table, Table, Table, Table, Table, Table];
+    [this.rows, this.ports, this.flows, this.captured, this.discards, this.reactions, this.completions, this.links] = tables as [Table, Table, Table, Table, Table, Table, Table, Table];
     const sampled = numbers[1 + COLUMNS.length];
     this.samples = new Table(numbers, start, sampled > 0 ? (numbers.length - start) / sampled : 0, sampled);
   }

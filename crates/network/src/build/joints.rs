@@ -216,11 +216,16 @@ impl Builder<'_> {
         if link.delay_changes.is_empty() {
             return None;
         }
-        let in_switch = self.graph.nodes[link.to].kind == NodeKind::Switch;
-        let processing = if in_switch { self.scenario.spec().switch.delay.ps() } else { 0 };
+        let processing = processing(self.scenario, self.graph, link);
         let (delay, shortest) = (link.delay.ps(), link.shortest_delay.ps());
         Some(VaryingDelay::new(link.delay_changes.clone(), delay, shortest, processing))
     }
+}
+
+/// What the node behind a link adds to its delay.
+pub(crate) fn processing(scenario: &Scenario, graph: &Graph, link: &Link) -> Time {
+    let in_switch = graph.nodes[link.to].kind == NodeKind::Switch;
+    if in_switch { scenario.spec().switch.delay.ps() } else { 0 }
 }
 
 /// A link that transmits at `rate`, and the buffer in front of it.

@@ -30,6 +30,7 @@ use celltrain_engine::{
 };
 use celltrain_tcp::{Receiver, Sender, Tcp};
 
+pub(crate) use self::joints::processing;
 use self::{drafts::Drafts, parties::duplex_ends, row::Row};
 use crate::{
     capture::{PacketTap, Path, Places},
