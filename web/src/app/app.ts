@@ -142,6 +142,12 @@ export class App {
     return portNamed(run.description, chosen) ?? mainPort(run);
   }
 
+  /** The flow that is chosen, in a run that is shown: that of the same name; -1 if none is, or it has none. */
+  focusIn({ description: { flows } }: Run): number {
+    const chosen = this.run.description.flows[this.focus]?.name;
+    return flows[this.focus]?.name === chosen ? this.focus : flows.findIndex(({ name }) => name === chosen);
+  }
+
   /** Another run of the scenario is shown, after a change: what was chosen in the one before is chosen in it, and as much of it is seen. */
   replaceRun(run: Run): void {
     const { flows, links, duration } = this.run.description;

@@ -60,8 +60,7 @@ export class Playback {
       try {
         await Promise.all([run.seek(time), beside?.seek(time)]);
       } catch (error) {
-        // What the next click seeks is sought all the same.
-        this.wantedTime = undefined;
+        // What was clicked meanwhile, or is clicked next, is sought all the same.
         say((error as Error).message);
       }
       app.stage.clear();

@@ -99,7 +99,8 @@ export class Stage {
   }
 
   private scene(run: Run): Scene {
-    const { theme, playback, focus } = this.app;
+    const { theme, playback } = this.app;
+    const focus = this.app.focusIn(run);
     return { run, theme, speed: playback.playing ? playback.speed : 0, port: this.app.portIn(run), focus, reducedMotion: prefersReducedMotion() };
   }
 

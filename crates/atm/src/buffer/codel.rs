@@ -8,7 +8,8 @@
 //!
 //! Nothing is dropped while no more waits behind the first frame than the longest so far has (`bytes() <= maxpacket`): in bytes of
 //! packets or in cells, whatever the buffer is counted in. The first frame counts with all of its cells, those that overflow took and
-//! those that are still to come among them, so that a drop may be deferred (RFC 8289 section 5.7 lets it).
+//! those that are still to come among them, so that a drop may be deferred. RFC 8289 section 5.7 lets that be where it is slight; behind a
+//! long broken frame it is more.
 //!
 //! The state is five numbers for the queue; the frames carry the time of their arrival.
 
@@ -110,8 +111,8 @@ impl Control {
         }
     }
 
-    /// What becomes of a frame at the head of the queue that has waited `sojourn`, where at most one frame waits behind it or more
-    /// (`short`: at most one), and which can be marked or not.
+    /// What becomes of a frame at the head of the queue that has waited `sojourn`, where no more waits behind it than one of the longest
+    /// (`short`) or more does, and which can be marked or not.
     pub fn on_head(&mut self, now: Time, sojourn: Time, short: bool, marks: bool) -> Fate {
         let late = self.is_late(now, sojourn, short);
         match std::mem::replace(&mut self.dropped, Dropped::No) {

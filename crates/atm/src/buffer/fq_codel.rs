@@ -67,7 +67,7 @@ impl FrameRule for BySojournPerVc {
         cell: &Cell,
         port: &View<'_, Dequeue, S>,
     ) -> Option<FirstFrames> {
-        if !port.is_full() {
+        if !port.is_full() || port.is_too_large() {
             return None;
         }
         // The first of those that are equally long.
@@ -75,7 +75,9 @@ impl FrameRule for BySojournPerVc {
             let arrives = if vc == cell.vc { cell.load() } else { 0 };
             (port.waiting_load(vc) + u64::from(arrives), Reverse(vc))
         };
-        let queues = || port.busy_vcs(self.controls.len()).chain([cell.vc]);
+        // Below a limit of its VC other queues make no room.
+        let others = || port.busy_vcs(self.controls.len()).filter(|_| !port.is_vc_full());
+        let queues = || others().chain([cell.vc]);
         // A queue may have nothing but the rest of a frame whose first cells have left.
         let can_yield = |&vc: &u32| vc == cell.vc || port.waiting_frames(vc) > 0;
         let longest = queues().max_by_key(length).filter(can_yield);

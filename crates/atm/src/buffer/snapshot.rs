@@ -71,6 +71,10 @@ impl PortState for Snapshot {
         self.last_frames.get(vc as usize).copied().flatten()
     }
 
+    fn is_too_large(&self) -> bool {
+        false
+    }
+
     /// That frame alone.
     fn waiting_frames(&self, vc: u32) -> u64 {
         self.last_frame(vc).is_some().into()

@@ -65,8 +65,11 @@ pub trait PortState {
     }
 
     /// Units of the last frame of `vc` in the buffer, complete or not, if all that has arrived of it is still there and
-    /// none of it is in transmission: what [`super::Verdict::PushOut`] would remove.
+    /// none of it is in transmission: what [`Victim::Last`] removes.
     fn last_frame(&self, vc: u32) -> Option<u64>;
+
+    /// Whether the unit at hand would find no room if everything went that waits.
+    fn is_too_large(&self) -> bool;
 
     /// Frames in the queue of `vc`, complete or not, of which nothing has left it: what [`FirstFrames`] can be of.
     fn waiting_frames(&self, vc: u32) -> u64;
@@ -124,7 +127,8 @@ pub struct Removed {
     pub vc: u32,
     /// Its data cells or packets that were in the buffer.
     pub count: u64,
-    /// Whether its end mark was among them. If not, what is still to come of it is the policy's to discard.
+    /// Whether nothing of it is still to come: its end mark was among them, or a later frame has begun. If not, the rest is the policy's to
+    /// discard.
     pub complete: bool,
 }
 
@@ -367,6 +371,7 @@ impl<S: PortState> View<'_, PushOut, S> {
 
 impl<S: PortState> View<'_, Dequeue, S> {
     shows! {
+        is_too_large() -> bool;
         waiting_frames(vc: u32) -> u64;
         waiting_load(vc: u32) -> u64;
         holds_more(vc: Option<u32>, load: u64) -> bool;

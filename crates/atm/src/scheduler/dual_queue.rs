@@ -129,13 +129,17 @@ impl Scheduler for DualQueue {
 
     /// The VC has as many turns behind it as units, be they in one queue or the other.
     fn withdraw(&mut self, vc: u32, _: u32, behind: usize, _: Instant, _: &impl Queues) {
-        let turns = |queue: &VecDeque<Turn>, low_latency| {
-            let of_vc = queue.iter().enumerate().filter(|(_, turn)| turn.vc == vc);
-            of_vc.map(|(place, turn)| (turn.arrival, low_latency, place)).collect::<Vec<_>>()
-        };
-        let mut turns = [turns(&self.low_latency, true), turns(&self.classic, false)].concat();
-        turns.sort_unstable();
-        let (_, low_latency, place) = turns[turns.len() - 1 - behind];
+        let of_vc = |(_, turn): &(usize, &Turn)| turn.vc == vc;
+        let mut low_latency = self.low_latency.iter().enumerate().rev().filter(of_vc).peekable();
+        let mut classic = self.classic.iter().enumerate().rev().filter(of_vc).peekable();
+        let arrival = |turn: Option<&(usize, &Turn)>| turn.map(|(_, turn)| turn.arrival);
+        // From the last one on.
+        let mut turns = std::iter::from_fn(|| {
+            let is_low_latency = arrival(low_latency.peek()) > arrival(classic.peek());
+            let turn = if is_low_latency { low_latency.next() } else { classic.next() };
+            turn.map(|(place, _)| (is_low_latency, place))
+        });
+        let (low_latency, place) = turns.nth(behind).expect("each unit has a turn");
         self.queue(low_latency).remove(place);
         self.waiting[vc as usize] -= 1;
     }

@@ -1,7 +1,7 @@
 //! First in, first out: all VCs in one queue.
 //!
 //! This is the simplest order, and it protects no VC: each gets as much of the link as it puts into the buffer. The state is one
-//! entry per unit that waits. Every operation takes constant time.
+//! entry per unit that waits. Every operation takes constant time, but for a unit that is pushed out ahead of others of its VC.
 
 use std::collections::VecDeque;
 

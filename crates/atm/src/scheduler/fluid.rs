@@ -101,16 +101,18 @@ impl Fluid {
         state.end
     }
 
-    /// A unit of `vc`, of `work`, is pushed out. What was done of it is done for the others at once. Of the units of the VC `behind` it,
-    /// this is the work, and `tags` are the virtual times at which they end, which are then earlier.
+    /// A unit of `vc`, of `size`, is pushed out. What was done of it is done for the others at once. `behind` are the sizes of the units of
+    /// the VC behind it, and `tags` the virtual times at which they end, which are then earlier.
     pub(super) fn withdraw<'a>(
         &mut self,
         vc: u32,
-        work: u128,
-        behind: impl DoubleEndedIterator<Item = u128> + ExactSizeIterator + Clone,
+        size: u32,
+        behind: impl DoubleEndedIterator<Item = u32> + ExactSizeIterator + Clone,
         tags: impl DoubleEndedIterator<Item = &'a mut Tag> + ExactSizeIterator,
+        service: ServiceTime,
     ) {
         self.end_vcs();
+        let work = service.of(size).bits();
         let Some(key) = self.ends.get(vc) else {
             self.done += work;
             return;
@@ -120,9 +122,10 @@ impl Fluid {
         let share = u128::from(state.share);
         let left = (state.end - self.now) * share + u128::from(state.over);
         // What is left of the unit: all behind it comes after it.
-        let of_unit = left.saturating_sub(behind.clone().sum()).min(work);
+        let after: u128 = behind.clone().map(|size| service.of(size).bits()).sum();
+        let of_unit = left.saturating_sub(after).min(work);
         self.done += work - of_unit;
-        let mut left = left - of_unit;
+        let left = left - of_unit;
         if left == 0 {
             self.shares -= state.share;
             self.ends.remove(vc);
@@ -133,9 +136,15 @@ impl Fluid {
         if of_unit == 0 {
             return;
         }
-        for (work, tag) in std::iter::zip(behind, tags).rev() {
-            *tag = self.now + left / share;
-            left -= work;
+        let (mut end, mut over) = (state.end, state.over);
+        for (size, tag) in std::iter::zip(behind, tags).rev() {
+            *tag = end;
+            if state.spacing.size != size {
+                state.spacing = Spacing::new(size, state.share, service);
+            }
+            let carry = over < state.spacing.over;
+            over = if carry { over + state.share } else { over } - state.spacing.over;
+            end = end.saturating_sub(state.spacing.time + Tag::from(carry));
         }
     }
 

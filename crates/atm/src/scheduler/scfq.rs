@@ -102,7 +102,8 @@ impl Scheduler for Scfq {
     #[inline]
     fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
 
-    /// What is first now begins when the unit that was first would have begun: the VC is not charged for what it did not send.
+    /// What is first now begins when the unit that was first would have begun, as the VC is not charged for what it did not send; but
+    /// virtual time does not go back for it.
     fn withdraw(&mut self, vc: u32, size: u32, behind: usize, _: Instant, queues: &impl Queues) {
         if queues.size(vc, behind).is_some() {
             return;
@@ -110,7 +111,8 @@ impl Scheduler for Scfq {
         match (self.heads.get(vc), queues.size(vc, 0)) {
             (Some(tag), Some(first)) => {
                 let spacing = self.spacing[vc as usize];
-                self.heads.set(vc, tag + spacing * Tag::from(first) - spacing * Tag::from(size));
+                let tag = (tag + spacing * Tag::from(first)).saturating_sub(spacing * Tag::from(size));
+                self.heads.set(vc, tag.max(self.now));
             }
             _ => self.heads.remove(vc),
         }

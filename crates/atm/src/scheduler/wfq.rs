@@ -18,8 +18,8 @@
 //! units.
 //!
 //! The state is a tag for each unit, and two heaps of VCs: those that wait, by their first tags, and those that are busy in the
-//! fluid system, by their last. The time per unit grows with the logarithm of the number of busy VCs. Memory is allocated only
-//! for a queue longer than any before.
+//! fluid system, by their last. The time per unit grows with the logarithm of the number of busy VCs; to push a unit out takes a step for
+//! each of its VC behind it, too. Memory is allocated only for a queue longer than any before.
 
 use std::collections::VecDeque;
 
@@ -141,11 +141,8 @@ impl Scheduler for Wfq {
         let tags = &mut self.tags[vc as usize];
         let place = tags.len() - 1 - behind;
         tags.remove(place);
-        let works = (place..tags.len()).map(|place| {
-            let size = queues.size(vc, place).expect("a unit with a tag waits");
-            self.service.of(size).bits()
-        });
-        self.fluid.withdraw(vc, self.service.of(size).bits(), works, tags.range_mut(place..));
+        let sizes = (place..tags.len()).map(|place| queues.size(vc, place).expect("a unit with a tag waits"));
+        self.fluid.withdraw(vc, size, sizes, tags.range_mut(place..), self.service);
         match tags.front() {
             Some(&tag) => self.heads.set(vc, tag),
             None => self.heads.remove(vc),

@@ -107,6 +107,10 @@ impl PortState for Buffer {
         Some(self.count(|cell| (cell.vc, cell.frame) == (vc, frame)))
     }
 
+    fn is_too_large(&self) -> bool {
+        false
+    }
+
     fn waiting_frames(&self, vc: u32) -> u64 {
         unreachable!("nothing is pushed out at the head of the queue of VC {vc} here")
     }

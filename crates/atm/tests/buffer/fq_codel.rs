@@ -7,7 +7,7 @@ use celltrain_atm::{
     quantity::Unit,
 };
 
-use crate::model::{Model, context, contracts, is_queued};
+use crate::model::{Model, SLOT, context, contracts, is_queued};
 
 /// A port of packets with the policy.
 struct Packets {
@@ -71,6 +71,35 @@ fn a_packet_that_would_be_alone_in_the_longest_queue_is_discarded() {
     assert_eq!((port.pushed_out(1), port.pushed_out(2)), (vec![], vec![]));
 }
 
+/// Below a limit of its VC other queues make no room, however long they are: its own does.
+#[test]
+fn a_vc_at_its_limit_drops_at_its_own_head() {
+    let mut port = Packets::new(100);
+    port.model.vc_capacity = 4;
+    assert!(port.arrive(2, 40));
+    (0..3).for_each(|_| assert!(port.arrive(0, 1500)));
+    (0..4).for_each(|_| assert!(port.arrive(1, 40)));
+    assert!(port.arrive(1, 40));
+    assert_eq!((port.pushed_out(0), port.pushed_out(1)), (vec![], vec![0, 1, 2]));
+}
+
+/// Nothing is dropped for what finds no room in any case.
+#[test]
+fn a_packet_larger_than_the_buffer_pushes_nothing_out() {
+    let mut policy = FqCodel::new(&Params::default(), &context(480, &contracts(1))).unwrap();
+    let mut model = Model::limited(480, u64::MAX, Unit::Bytes);
+    let packet = |frame, length| Cell {
+        frame,
+        length,
+        position: length - 1,
+        octets: 48 * u32::from(length),
+        ..Cell::default()
+    };
+    (0..3).for_each(|frame| assert!(is_queued(model.arrive(&mut policy, 0, packet(frame, 2)))));
+    assert!(!is_queued(model.arrive(&mut policy, 0, packet(3, 11))));
+    assert_eq!(model.queue.len(), 3);
+}
+
 #[test]
 fn at_most_64_packets_are_dropped_at_once() {
     let mut port = Packets::new(201);
@@ -91,10 +120,11 @@ fn a_frame_of_which_cells_have_left_stays() {
         }
     }
     (0..2).for_each(|position| assert!(is_queued(model.arrive(&mut policy, 0, cell(1, 0, position)))));
-    // VC 0 is the longest; of its two frames the first is in transmission.
-    assert!(is_queued(model.arrive(&mut policy, 0, cell(1, 0, 2))));
+    assert!(is_queued(model.arrive(&mut policy, SLOT, cell(1, 0, 2))));
+    // VC 0 is the longest; of its two frames the first has lost a cell to the link, and another is in transmission.
+    assert!(is_queued(model.arrive(&mut policy, SLOT, cell(1, 0, 3))));
     let left: Vec<_> = model.queue.iter().map(|cell| (cell.vc, cell.frame)).collect();
-    assert_eq!(left, [[(0, 0); 4].as_slice(), &[(1, 0); 3]].concat());
+    assert_eq!(left, [[(0, 0); 3].as_slice(), &[(1, 0); 4]].concat());
 }
 
 /// A frame in progress is itself what is pushed out if nothing else waits in the longest queue: its rest is discarded.

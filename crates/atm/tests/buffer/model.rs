@@ -80,7 +80,7 @@ pub(crate) struct Asked {
 pub(crate) struct Model {
     capacity: u64,
     /// The most that a VC may take of the buffer.
-    vc_capacity: u64,
+    pub(crate) vc_capacity: u64,
     /// What the buffer is counted in; a packet is a cell that is the last of its frame.
     unit: Unit,
     /// The cell that arrives.
@@ -247,6 +247,10 @@ impl PortState for Model {
         let of_frame = |cell: &Cell| (cell.vc, cell.frame) == (vc, last.frame);
         let arrived = self.asked.iter().filter(|asked| of_frame(&asked.cell)).count() as u64;
         (self.count(of_frame) == arrived && !of_frame(&self.queue[0])).then_some(arrived)
+    }
+
+    fn is_too_large(&self) -> bool {
+        self.room(&self.hand) > self.capacity.min(self.vc_capacity)
     }
 
     fn waiting_frames(&self, vc: u32) -> u64 {

@@ -550,6 +550,9 @@ impl PortState for AtLimit {
     fn last_frame(&self, vc: u32) -> Option<u64> {
         self.snapshot.last_frame(vc)
     }
+    fn is_too_large(&self) -> bool {
+        self.snapshot.is_too_large()
+    }
     fn waiting_frames(&self, vc: u32) -> u64 {
         self.snapshot.waiting_frames(vc)
     }
@@ -597,6 +600,9 @@ impl PortState for Listing {
     }
     fn last_frame(&self, vc: u32) -> Option<u64> {
         self.state.last_frame(vc)
+    }
+    fn is_too_large(&self) -> bool {
+        self.state.is_too_large()
     }
     fn waiting_frames(&self, vc: u32) -> u64 {
         self.state.waiting_frames(vc)

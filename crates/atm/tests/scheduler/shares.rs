@@ -160,6 +160,22 @@ fn the_bounds_notice_a_discipline_that_ignores_weights_or_sizes() {
     assert!(fair(&sent, &[1, 1], |_, _| 2 * 1500 + 1500).unwrap_err().contains("apart"));
 }
 
+/// A VC that has waited long is not charged for a large packet that is pushed out, and virtual time does not go back for the small one behind
+/// it: a VC that begins then is no better than one of the same weight that was always busy.
+#[test]
+fn virtual_time_does_not_go_back_for_what_is_pushed_out() {
+    let mut port = Port::new(discipline(&of(DisciplineName::Scfq), &weighted(&[100, 1, 100])), 3);
+    (0..200).for_each(|_| port.enqueue(0, 1500));
+    port.enqueue(1, 1500);
+    port.enqueue(1, 40);
+    (0..99).for_each(|_| assert_eq!(port.next().unwrap().unwrap().0, 0));
+    port.withdraw_before(1, 1);
+    assert_eq!(port.next(), Ok(Some((1, 40))), "it is due at once");
+    (0..100).for_each(|_| port.enqueue(2, 1500));
+    let of_first = (0..20).filter(|_| port.next().unwrap().unwrap().0 == 0).count();
+    assert!((9..=11).contains(&of_first), "{of_first} of 20");
+}
+
 #[test]
 fn round_robin_is_max_min_fair() {
     // VC 0 asks for a tenth of the line, less than a third of it, and gets it; VCs 1 and 2 ask for all and share the

@@ -8,7 +8,7 @@ use celltrain_atm::{
     quantity::{Capacity, CellRate, Unit},
 };
 use celltrain_engine::{
-    Slot,
+    Slot, Time,
     merge::{Merge, TieBreak},
     quantity::BitRate,
     stream::{Stream, StreamId},
@@ -22,7 +22,7 @@ use crate::{
         ScriptedLosses, VaryingDelay, Vcs,
     },
     port::{Line, Location, Port, PortParts, VcEntry},
-    scenario::{Framing, Link, Loss, LossDirection, LossUnit, NodeKind},
+    scenario::{Framing, Graph, Link, Loss, LossDirection, LossUnit, NodeKind, Scenario},
 };
 
 impl Builder<'_> {

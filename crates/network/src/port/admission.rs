@@ -72,6 +72,10 @@ impl<S: Service> PortState for Arrival<'_, S> {
         self.service.last_frame(vc)
     }
 
+    fn is_too_large(&self) -> bool {
+        self.service.is_too_large(self.cell)
+    }
+
     fn waiting_frames(&self, vc: u32) -> u64 {
         self.service.waiting_frames(vc)
     }
@@ -178,7 +182,7 @@ impl<S: Service> PortCore<S> {
         }
     }
 
-    /// The units of a frame of `vc` were taken out of the buffer, and its end mark was among them or not.
+    /// The units of a frame of `vc` were taken out of the buffer, and are all of it or not.
     fn note_pushed_out<P: BufferPolicy>(
         &mut self,
         policy: &mut P,

@@ -175,6 +175,10 @@ impl<F: Fifo> Service for Computed<F> {
         panic!("no frame of VC {vc} can be pushed out: a port whose policy pushes out stores its queues")
     }
 
+    fn is_too_large(&self, _: &Cell) -> bool {
+        false
+    }
+
     fn waiting_frames(&self, _: u32) -> u64 {
         0
     }

@@ -108,6 +108,19 @@ impl ByVc {
         self.load -= u64::from(unit.load());
     }
 
+    /// As [`Store::remove_first`]; `sent` is the frame of the last unit that has left.
+    fn remove_first(&mut self, vc: u32, sent: Option<u32>, frame: &mut FirstFrame) -> Option<(Unit, usize)> {
+        loop {
+            let place = frame.place as usize;
+            let Unit { cell, .. } = self.units(vc).get(place)?;
+            if frame.takes(cell, sent)? {
+                let unit = self.remove(vc, place)?;
+                return Some((unit, self.units(vc).len() - place));
+            }
+            frame.place += 1;
+        }
+    }
+
     /// Takes a unit of `vc` out of its place.
     fn remove(&mut self, vc: u32, place: usize) -> Option<Unit> {
         let queue = &mut self.queues[vc as usize];
@@ -115,6 +128,30 @@ impl ByVc {
         queue.load -= u64::from(unit.load());
         self.load -= u64::from(unit.load());
         Some(unit)
+    }
+}
+
+/// The first frame of a VC, while its units are taken out of the queue.
+#[derive(Debug, Default)]
+pub(super) struct FirstFrame {
+    number: Option<u32>,
+    /// How far the queue was looked through, and the place of the VC's last unit in front of that, where one queue has all.
+    place: u32,
+    before: Option<u32>,
+    /// Whether the unit that was taken last has an end mark.
+    has_end: bool,
+    /// Whether more of it may come.
+    pub(super) goes_on: bool,
+}
+
+impl FirstFrame {
+    /// Whether `cell`, the next of its VC in the queue, belongs to it; `None` if the cell begins the frame behind it. `sent` is the frame of
+    /// the last unit that has left.
+    fn takes(&mut self, cell: &Cell, sent: Option<u32>) -> Option<bool> {
+        if cell.kind != Kind::Data || Some(cell.frame) == sent {
+            return Some(false);
+        }
+        (*self.number.get_or_insert(cell.frame) == cell.frame).then_some(true)
     }
 }
 
@@ -316,31 +353,24 @@ impl Store {
         }
     }
 
-    /// Takes the first data unit of a frame out of the queue of `vc`: that of the unit `taken` or, without one, the first of which
-    /// nothing has left the queue. Returns also how many units of the VC are behind it, where a scheduler asks. `None` if nothing
-    /// more of the frame is there, or there is no such frame.
-    pub(super) fn remove_first(&mut self, vc: u32, taken: Option<&Unit>) -> Option<(Unit, usize)> {
+    /// Takes the next data unit of the first frame of `vc` of which nothing had left its queue; returns also how many units of the VC are behind
+    /// it, where a scheduler asks. `None` once no more of it is there: `frame`, new before the first call, then says whether more may come.
+    pub(super) fn remove_first(&mut self, vc: u32, frame: &mut FirstFrame) -> Option<(Unit, usize)> {
         let frames = &mut self.frames[vc as usize];
-        let (sent, taken) = (frames.sent, taken.map(|unit| unit.cell.frame));
-        let is_of_frame = |unit: &Unit| {
-            let number = unit.cell.frame;
-            unit.cell.kind == Kind::Data && taken.map_or(sent != Some(number), |taken| taken == number)
+        let removed = match &mut self.units {
+            Waiting::ByVc(queues) => queues.remove_first(vc, frames.sent, frame),
+            Waiting::Together(queue) => queue.remove_first(vc, frames.sent, frame).map(|unit| (unit, 0)),
         };
-        let (unit, behind) = match &mut self.units {
-            Waiting::ByVc(queues) => {
-                let place = queues.units(vc).iter().position(is_of_frame)?;
-                (queues.remove(vc, place)?, queues.units(vc).len() - place)
-            }
-            Waiting::Together(queue) => (queue.remove_first(vc, is_of_frame)?, 0),
-        };
-        self.waiting -= 1;
-        if unit.cell.frame == frames.last {
-            frames.units -= 1;
-            if frames.units == 0 {
-                self.look_back(vc);
-            }
+        if let Some((unit, _)) = &removed {
+            self.waiting -= 1;
+            frame.has_end = unit.cell.is_last();
+        } else if frame.number == Some(frames.last) {
+            // What comes after a frame before the last one is of another, though its end mark may have been lost.
+            frame.goes_on = !frame.has_end;
+            frames.units = 0;
+            self.look_back(vc);
         }
-        Some((unit, behind))
+        removed
     }
 
     /// Checks what is counted as units come and go against what is there.
@@ -496,23 +526,24 @@ mod tests {
     /// units that wait, of which those units lose theirs.
     fn push_out_first(store: &mut Store, model: &mut Model, vc: u32, turns: &mut Vec<u32>) {
         let Some(place) = model.whole().next() else { return };
-        let Listed { number, units, .. } = model.frames.remove(place);
-        let mut taken: Option<Unit> = None;
+        let (Listed { number, units, .. }, is_last) =
+            (model.frames.remove(place), place == model.frames.len());
+        let (mut frame, mut ends) = (FirstFrame::default(), false);
         for _ in 0..units {
+            let (unit, behind) = store.remove_first(vc, &mut frame).expect("a cell of the frame waits");
             let place = model.queue.iter().position(|cell| cell.kind == Kind::Data && cell.frame == number);
             let place = place.expect("a cell of the frame waits");
-            let cell = model.queue.remove(place).expect("a cell of the frame waits");
-            let (unit, behind) = store.remove_first(vc, taken.as_ref()).expect("a cell of the frame waits");
-            assert_eq!(unit.cell, cell);
+            assert_eq!(model.queue.remove(place), Some(unit.cell));
             if let Waiting::ByVc(_) = store.units {
                 assert_eq!(behind, model.queue.len() - place);
             }
             let mut turns_of_vc = (0..turns.len()).filter(|&turn| turns[turn] == vc);
             let turn = turns_of_vc.nth(place).expect("each unit has a turn");
             turns.remove(turn);
-            taken = Some(unit);
+            ends = unit.cell.is_last();
         }
-        assert!(store.remove_first(vc, taken.as_ref()).is_none());
+        assert!(store.remove_first(vc, &mut frame).is_none());
+        assert_eq!(frame.goes_on, is_last && !ends);
         if model.next.frame == number {
             model.end_frame();
         }

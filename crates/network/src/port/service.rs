@@ -69,6 +69,9 @@ pub(super) trait Service {
     /// Whether `cell` would exceed a limit of its VC, or is larger than the buffer.
     fn is_vc_full(&self, cell: &Cell) -> bool;
 
+    /// Whether `cell` would find no room if everything went that waits.
+    fn is_too_large(&self, cell: &Cell) -> bool;
+
     /// Whether units are packets.
     fn is_packet(&self) -> bool;
 
@@ -81,7 +84,7 @@ pub(super) trait Service {
     /// Units of the last frame of `vc`, if all that has arrived of it is still in its queue.
     fn last_frame(&self, vc: u32) -> Option<u64>;
 
-    /// Takes that frame out of the buffer, its last unit first; returns also whether its end mark was among them.
+    /// Takes that frame out of the buffer, its last unit first; returns also whether nothing more of it comes: its end mark was among them.
     fn remove_last_frame(&mut self, vc: u32, now: Instant) -> (Vec<Unit>, bool);
 
     /// Frames of `vc`, complete or not, of which nothing has left its queue.
@@ -93,7 +96,7 @@ pub(super) trait Service {
     /// Whether more than `load` waits in the queue of `vc`, or in all.
     fn holds_more(&self, vc: Option<u32>, load: u64) -> bool;
 
-    /// Takes the first of those frames out of the buffer, its first unit first; returns also whether its end mark was among them.
+    /// Takes the first of those frames out of the buffer, its first unit first; returns also whether nothing more of it comes.
     fn remove_first_frame(&mut self, vc: u32, now: Instant) -> (Vec<Unit>, bool);
 
     /// Units accepted and not yet sent at `now`.

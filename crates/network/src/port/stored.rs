@@ -21,7 +21,7 @@ use super::{
     Line,
     fifo::APART,
     occupancy::VcOccupancy,
-    queues::{Store, Unit},
+    queues::{FirstFrame, Store, Unit},
     service::Service,
 };
 use crate::{channel::RateSchedule, measures::Levels};
@@ -369,6 +369,15 @@ impl Service for Stored {
         self.exceeds_vc(cell) || self.books.memory().is_some() && self.exceeds_memory(cell)
     }
 
+    fn is_too_large(&self, cell: &Cell) -> bool {
+        let (own, size) = (self.occupancy.total(), self.size(cell));
+        let sending = self.sending().map_or(0, |unit| u64::from(unit.size));
+        let of_vc = self.sending().filter(|unit| unit.cell.vc == cell.vc).map_or(0, |_| sending);
+        of_vc + u64::from(size) > self.vc_capacity
+            || sending + u64::from(size) > self.capacity
+            || !self.has_memory(own, own - sending, size)
+    }
+
     fn is_packet(&self) -> bool {
         matches!(self.line, Line::Packets { .. })
     }
@@ -417,16 +426,16 @@ impl Service for Stored {
     }
 
     fn remove_first_frame(&mut self, vc: u32, now: Instant) -> (Vec<Unit>, bool) {
-        let mut units: Vec<Unit> = Vec::new();
-        while let Some((unit, behind)) = self.store.remove_first(vc, units.first()) {
+        let (mut units, mut frame) = (Vec::new(), FirstFrame::default());
+        while let Some((unit, behind)) = self.store.remove_first(vc, &mut frame) {
             self.leave(&unit, now);
             if let Some(scheduler) = &mut self.scheduler {
                 scheduler.withdraw(vc, unit.load(), behind, now, &self.store);
             }
             units.push(unit);
         }
-        let complete = units.last().expect("the policy pushes out frames that wait").cell.is_last();
-        (units, complete)
+        assert!(!units.is_empty(), "the policy pushes out a frame that waits");
+        (units, !frame.goes_on)
     }
 
     fn units(&self, _: Instant) -> u64 {

@@ -2,8 +2,19 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use celltrain_atm::buffer::Reason;
-use celltrain_engine::{stream::Stream, time::MILLISECOND};
+use celltrain_atm::{
+    Cell,
+    buffer::{BufferPolicy, PortContext, Reason, codel, fq_codel::FqCodel},
+    contract::Contract,
+    quantity::Unit,
+};
+use celltrain_engine::{
+    Instant,
+    quantity::BitRate,
+    random::Randomness,
+    stream::{Stream, Train},
+    time::{MICROSECOND, MILLISECOND},
+};
 
 use super::{AnyCore, Location, Port, service::Service};
 use crate::{
@@ -130,6 +141,58 @@ fn books_that_do_not_balance_stop_the_run() {
                 assert!(said.contains(words), "{overrides:?}: \"{said}\" does not say \"{words}\"");
             }
         }
+    }
+}
+
+/// What FQ-CoDel pushes out first may be a frame that lost its end mark before this port. That it is not complete does not mean that it is
+/// still coming: the frame that comes goes on.
+#[test]
+fn a_frame_that_lost_its_end_is_not_the_one_that_comes() {
+    let queuing = ("switch.scheduler.discipline", "flow-queue");
+    for scheduler in [&[][..], &[queuing]] {
+        let own = [
+            ("topology.sources", "2"),
+            ("switch.buffer", "9 cells"),
+            ("switch.discard.policy", "fq-codel"),
+            ("link.trunk.rate", "1 Mbit/s"),
+        ];
+        let mut network = network(&[&own, scheduler].concat());
+        let mut streams = with_streams(&network);
+        let port = network.ports_mut().find(|port| port.location == Location::Switch).expect("a switch");
+        // VC, frame, length, and how many of its cells come. VC 1's first cell is in transmission, its last one finds the buffer full.
+        let frames = [
+            (1, 0, 1, 0..1),
+            (0, 0, 4, 0..3),
+            (0, 1, 2, 0..2),
+            (0, 2, 4, 0..2),
+            (1, 1, 1, 0..1),
+            (1, 2, 1, 0..1),
+        ];
+        let rest = [(0, 2, 4, 2..4)];
+        let mut at = 0;
+        for (vc, frame, length, positions) in frames.into_iter().chain(rest) {
+            for position in positions {
+                at += 3 * MICROSECOND;
+                let cell = Cell { vc, frame, position, length, ..Cell::default() };
+                streams[port.inputs()[0]].push(0, 0, &Train::single(Instant::start_of(at), cell));
+            }
+        }
+        let AnyCore::Stored(core) = &mut port.core else { panic!("FQ-CoDel stores its queues") };
+        let vcs = [Contract::default(), Contract::default()];
+        let context = PortContext {
+            capacity: 9,
+            unit: Unit::Cells,
+            rate: BitRate(1_000_000),
+            overhead: 0,
+            vcs: &vcs,
+            generator: Randomness { seed: 1, replication: 0 }.named("policy"),
+        };
+        let mut policy = FqCodel::new(&codel::Params::default(), &context).unwrap();
+        port.arrived += core.serve(&mut policy, at + 1, &mut streams);
+        let left: Vec<_> =
+            core.service.waiting().map(|unit| unit.cell).map(|cell| (cell.vc, cell.frame)).collect();
+        assert_eq!(left, [(0, 2), (0, 2), (0, 2), (0, 2), (1, 1), (1, 2)], "{scheduler:?}");
+        port.check_conservation(&streams);
     }
 }
 

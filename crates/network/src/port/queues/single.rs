@@ -1,11 +1,11 @@
 //! One queue for the units of all VCs, in the order in which they are sent: that of their arrival.
 //!
-//! A unit is taken out from anywhere in the middle without moving those behind it: its place is only marked as empty, so that this
-//! costs what one unit costs, however long the queue is.
+//! A unit is taken out from anywhere in the middle without moving those behind it: its place is only marked as empty. So the last frame
+//! of a VC costs what its units cost, however long the queue is; its first frame is sought from the head on.
 
 use celltrain_atm::cell::Kind;
 
-use super::Unit;
+use super::{FirstFrame, Unit};
 
 /// The queue: places with numbers that wrap around, of which only differences matter. Place `n` is entry `n` modulo their number, a
 /// power of two.
@@ -135,21 +135,40 @@ impl SingleQueue {
         unit
     }
 
-    /// Takes the first unit of `vc` out that `is_wanted`, if there is one, where units are taken out of the middle.
-    pub(super) fn remove_first(&mut self, vc: u32, is_wanted: impl Fn(&Unit) -> bool) -> Option<Unit> {
-        let mut numbers = (0..self.len() as u32).map(|offset| self.first.wrapping_add(offset));
-        let is_of_vc = |number: u32| self.places[self.index(number)].unit.cell.vc == vc;
-        let wanted =
-            numbers.find(|&number| is_of_vc(number) && is_wanted(&self.places[self.index(number)].unit))?;
-        let behind = numbers.find(|&number| is_of_vc(number));
-        let place = self.place(wanted, vc);
-        let (unit, before) = (place.unit, place.before);
-        place.unit.cell.vc = EMPTY;
-        match behind {
-            Some(behind) => self.place(behind, vc).before = before,
-            None => self.last[vc as usize] = before,
+    /// As [`super::Store::remove_first`]; `sent` is the frame of the last unit that has left. Looks at all that is in front of the frame, and up
+    /// to the next unit of the VC behind it.
+    pub(super) fn remove_first(
+        &mut self,
+        vc: u32,
+        sent: Option<u32>,
+        frame: &mut FirstFrame,
+    ) -> Option<Unit> {
+        while frame.place < self.len() as u32 {
+            let number = self.first.wrapping_add(frame.place);
+            let index = self.index(number);
+            let place = &mut self.places[index];
+            if place.unit.cell.vc == vc {
+                let takes = frame.takes(&place.unit.cell, sent);
+                if takes == Some(true) {
+                    // What is behind it knows of what is in front of it, which may have been sent.
+                    frame.before.get_or_insert(place.before);
+                    let unit = place.unit;
+                    place.unit.cell.vc = EMPTY;
+                    frame.place += 1;
+                    return Some(unit);
+                }
+                if frame.number.is_some() {
+                    place.before = frame.before.unwrap_or(place.before);
+                }
+                frame.before = Some(number);
+                takes?;
+            }
+            frame.place += 1;
         }
-        Some(unit)
+        if let Some(before) = frame.before.filter(|_| frame.number.is_some()) {
+            self.last[vc as usize] = before;
+        }
+        None
     }
 
     /// The place of that number, of a unit of `vc`.
