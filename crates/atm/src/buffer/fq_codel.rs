@@ -62,11 +62,7 @@ impl FrameRule for BySojournPerVc {
     }
 
     /// Half of the longest queue gives way if the buffer is full.
-    fn push_out<S: PortState>(
-        &mut self,
-        cell: &Cell,
-        port: &View<'_, Dequeue, S>,
-    ) -> Option<FirstFrames> {
+    fn push_out<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Dequeue, S>) -> Option<FirstFrames> {
         if !port.is_full() || port.is_too_large() {
             return None;
         }
