@@ -26,7 +26,7 @@ export function placesOf(curves: Curve[], times: number[], window: Window, sheet
 export class Crowds {
   private readonly known = new Map<string, { from: unknown[]; places: Uint32Array }>();
 
-  /** The pixels of a crowd, in the colours that `palette` has by place. `places` are asked for if something of `from` is another one. */
+  /** The pixels of a crowd; `palette` gives colours by place. `places` is called only when a value in `from` has changed. */
   draw(name: string, from: unknown[], places: () => Uint32Array, palette: Uint32Array): Uint32Array {
     let crowd = this.known.get(name);
     if (!crowd || from.some((value, at) => value !== crowd!.from[at])) this.known.set(name, (crowd = { from, places: places() }));
