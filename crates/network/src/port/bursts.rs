@@ -15,6 +15,7 @@ use celltrain_engine::{
 };
 
 use super::{
+    cells::CellFifo,
     computed::{Computed, NOTHING},
     core::PortCore,
     fifo::Fifo,
@@ -42,7 +43,7 @@ fn in_turn(bursts: &[Burst<Cell>], places: Range<u32>) -> impl Iterator<Item = (
     places.map(move |place| at(place).expect("each place is a burst's"))
 }
 
-impl<F: Fifo> PortCore<Computed<F>> {
+impl PortCore<Computed<CellFifo>> {
     #[inline(always)]
     pub(super) fn on_burst<P: BufferPolicy>(
         &mut self,
@@ -184,7 +185,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
     /// least as fast as it leaves, and none of its cells but the first finds the link idle.
     #[inline(always)]
     fn wait_in_turn(&mut self, cells: u32, bursts: &[Burst<Cell>]) -> bool {
-        let fifo = self.service.fifo.of_cells();
+        let fifo = &mut self.service.fifo;
         let Burst { train: Train { first, slot: distance, .. }, step, .. } = bursts[0];
         let (slot, begin) = (fifo.slot(), fifo.last_departure().max(first));
         Instant::default().plus(distance) <= Instant::default().plus_slots(slot, u64::from(step))
@@ -203,7 +204,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
         tally: &mut Tally,
         streams: &mut Streams,
     ) -> Result<(), u32> {
-        let fifo = self.service.fifo.of_cells();
+        let fifo = &mut self.service.fifo;
         fifo.rest_until(bursts[0].train.first);
         let (slot, begin, number) = (fifo.slot(), fifo.last_departure(), fifo.last_number());
         for &Burst { train: Train { first, mut item, .. }, place, .. } in bursts {
@@ -217,9 +218,9 @@ impl<F: Fifo> PortCore<Computed<F>> {
                 return Err(place);
             }
             let (free, last) = (begin.plus_slots(slot, place.into()), number.wrapping_add(place.into()));
-            self.service.fifo.of_cells().reach(free, last);
+            self.service.fifo.reach(free, last);
             let accepted = self.admit::<false, P>(policy, first, &mut item);
-            self.service.fifo.of_cells().reach(begin, number);
+            self.service.fifo.reach(begin, number);
             if !(accepted && item.ecn == ecn && policy.accepts_rest(&item)) {
                 self.accept_asked(place, bursts, tally, streams);
                 if accepted {
@@ -267,7 +268,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
         tally: &mut Tally,
         streams: &mut Streams,
     ) {
-        let fifo = self.service.fifo.of_cells();
+        let fifo = &mut self.service.fifo;
         let (slot, begin, number) = (fifo.slot(), fifo.last_departure(), fifo.last_number().wrapping_add(1));
         fifo.extend(cells.into());
         if bursts.iter().any(|burst| burst.step != bursts[0].step) {
@@ -351,7 +352,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
     /// Whether `train` comes in slots of the link, and each of its cells finds that idle and has left when the next one comes.
     #[inline(always)]
     fn goes_straight(&mut self, train: &Train<Cell>) -> bool {
-        let fifo = self.service.fifo.of_cells();
+        let fifo = &mut self.service.fifo;
         fifo.last_departure() <= train.first && train.slot == fifo.slot()
     }
 
@@ -359,7 +360,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
     /// as fast as they leave then, and the burst departs back to back.
     #[inline(always)]
     fn gaps_behind(&mut self, train: &Train<Cell>) -> Option<u64> {
-        let fifo = self.service.fifo.of_cells();
+        let fifo = &mut self.service.fifo;
         (train.gaps == 0 && fifo.has_room(train.first, u64::from(train.count))).then_some(0)
     }
 
@@ -367,7 +368,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
     #[inline(always)]
     fn accept_straight(&mut self, train: &mut Train<Cell>, tally: &mut Tally, streams: &mut Streams) {
         let (fifo, vc, slots) =
-            (self.service.fifo.of_cells(), train.item.vc, train.slots_to(train.count - 1));
+            (&mut self.service.fifo, train.item.vc, train.slots_to(train.count - 1));
         let (number, last) = (fifo.go_straight(train.first, train.last(), slots), fifo.last_departure());
         let sojourn = Span::of_slots(train.slot, 1);
         let entry = &mut self.entries[vc as usize];
@@ -384,7 +385,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
     /// Accepts all cells of `train`, which depart as a burst with `gaps`.
     #[inline(always)]
     fn accept_burst(&mut self, train: &mut Train<Cell>, gaps: u64, tally: &mut Tally, streams: &mut Streams) {
-        let (fifo, count, at) = (self.service.fifo.of_cells(), train.count, train.first);
+        let (fifo, count, at) = (&mut self.service.fifo, train.count, train.first);
         fifo.accept(at, &train.item);
         let (first, number) = (fifo.last_departure(), fifo.last_number());
         let mut sojourn = first.since(at);
@@ -404,7 +405,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
     /// Accepts all cells of `train`, which come more slowly than they leave and find the link idle: each has left when the next one
     /// comes, and they go on as they came.
     fn accept_slow_burst(&mut self, train: &mut Train<Cell>, tally: &mut Tally, streams: &mut Streams) {
-        let (fifo, at) = (self.service.fifo.of_cells(), train.first);
+        let (fifo, at) = (&mut self.service.fifo, train.first);
         fifo.accept(at, &train.item);
         let first = fifo.last_departure();
         let sojourn = first.since(at);
@@ -412,7 +413,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
         fifo.trail(train.slot, train.slots_to(train.count - 1));
         let number = fifo.last_number();
         self.send_burst(train, first, number, sojourn, streams);
-        self.service.fifo.of_cells().leave_grid();
+        self.service.fifo.leave_grid();
     }
 
     /// Sends the cells of a burst on, which the FIFO has just accepted: the first leaves at `first`, and has `number`; the last one's

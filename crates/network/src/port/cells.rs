@@ -92,11 +92,6 @@ impl CellFifo {
 impl Fifo for CellFifo {
     const PACKETS: bool = false;
 
-    #[inline(always)]
-    fn of_cells(&mut self) -> &mut CellFifo {
-        self
-    }
-
     #[inline]
     fn capacity(&self) -> u64 {
         self.capacity

@@ -1,7 +1,7 @@
-//! The service whose departures are computed on arrival: a FIFO of cells or of packets.
+//! The service whose departures are computed on arrival: a FIFO of cells or of packets, and what happens to a unit there. Which units
+//! come when is told in loops of their own ([`super::cell_loop`], [`super::packet_loop`]).
 //!
-//! Observers are what has to look at every unit: policers, rate control, and a policy that needs per-VC occupancy. Without
-//! them trains pass as trains where the policy accepts the rest of a frame ([`super::bursts`]).
+//! Observers are what has to look at every unit: policers, rate control, and a policy that needs per-VC occupancy.
 
 use std::{collections::VecDeque, fmt};
 
@@ -12,8 +12,6 @@ use celltrain_atm::{
 };
 use celltrain_engine::{
     Instant, Time,
-    alone::Alone,
-    merge::{Many, Taken},
     stream::Train,
     time::{Span, SpanSum},
     weave::Burst,
@@ -27,8 +25,8 @@ use crate::{flight::Streams, measures::Levels};
 /// What has to look at units: nothing; the rate allocator; or policers too, or a policy that needs per-VC occupancy, which look at
 /// every unit by itself.
 pub(super) const NOTHING: u8 = 0;
-const RATES: u8 = 1;
-const UNITS: u8 = 2;
+pub(super) const RATES: u8 = 1;
+pub(super) const UNITS: u8 = 2;
 
 /// A FIFO, and what is known of the units in it.
 #[derive(Debug)]
@@ -90,12 +88,12 @@ impl<F: Fifo> Computed<F> {
     }
 
     /// Lends room for trains that are interleaved.
-    fn lend_bursts(&mut self) -> Vec<Burst<Cell>> {
+    pub(super) fn lend_bursts(&mut self) -> Vec<Burst<Cell>> {
         self.aside.as_mut().map_or_else(Vec::new, |aside| std::mem::take(&mut aside.bursts))
     }
 
     /// Takes it back.
-    fn give_back_bursts(&mut self, bursts: Vec<Burst<Cell>>) {
+    pub(super) fn give_back_bursts(&mut self, bursts: Vec<Burst<Cell>>) {
         if bursts.capacity() > 0 {
             self.aside.get_or_insert_default().bursts = bursts;
         }
@@ -235,11 +233,6 @@ impl<F: Fifo> Service for Computed<F> {
 }
 
 impl<F: Fifo> PortCore<Computed<F>> {
-    /// Whether it handles cells that take turns in rounds: nothing has to look at each.
-    pub(super) fn takes_rounds(&self) -> bool {
-        !(F::PACKETS || self.service.keeps_per_vc() || self.control.is_some()) && self.policers.is_empty()
-    }
-
     /// Whether nothing happens before `until` that anybody has to be told of; then that has been handled.
     #[inline(always)]
     pub(super) fn rests_until(&mut self, until: Time, streams: &Streams) -> bool {
@@ -251,225 +244,9 @@ impl<F: Fifo> PortCore<Computed<F>> {
         rests
     }
 
-    /// Handles every arrival before `until`; returns how many units there were.
-    pub(super) fn serve<P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        until: Time,
-        streams: &mut Streams,
-    ) -> u64 {
-        let fifo = &mut self.service.fifo;
-        let levels = fifo.lend_levels().map(|levels| (levels, fifo.slot()));
-        let mut tally = Tally::new(self.service.longest, fifo.slot(), levels);
-        let sums = &mut tally;
-        let each = self.service.per_vc.is_some() || !self.policers.is_empty();
-        let rates = self.control.is_some();
-        let units = if let Some(mut alone) = self.merge.lend_alone(streams) {
-            let units = match (each, rates) {
-                (true, _) => self.run_alone::<UNITS, P>(policy, until, &mut alone, sums, streams),
-                (false, true) => self.run_alone::<RATES, P>(policy, until, &mut alone, sums, streams),
-                (false, false) => self.run_alone::<NOTHING, P>(policy, until, &mut alone, sums, streams),
-            };
-            self.merge.give_back(alone, streams);
-            units
-        } else if let Some(mut many) = self.merge.lend() {
-            let inputs = &mut *many;
-            let units = match (each, rates, inputs.takes_turns(streams)) {
-                (true, ..) => self.run::<UNITS, true, P>(policy, until, inputs, sums, streams),
-                (false, true, _) => self.run::<RATES, true, P>(policy, until, inputs, sums, streams),
-                (false, false, true) => self.run::<NOTHING, true, P>(policy, until, inputs, sums, streams),
-                (false, false, false) => self.run::<NOTHING, false, P>(policy, until, inputs, sums, streams),
-            };
-            self.merge.take_back(many);
-            units
-        } else {
-            0
-        };
-        self.settle(policy, tally, Instant::start_of(until));
-        units
-    }
-
-    /// As [`PortCore::serve`], where only one input has any units. `OBSERVED`: what has to look at units, such as [`RATES`].
-    #[inline(never)]
-    fn run_alone<const OBSERVED: u8, P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        until: Time,
-        alone: &mut Alone<Cell>,
-        tally: &mut Tally,
-        streams: &mut Streams,
-    ) -> u64 {
-        let mut units = 0;
-        loop {
-            if OBSERVED == NOTHING && !F::PACKETS {
-                units += self.run_straight(policy, until, alone, tally, streams);
-            }
-            let Some(train) = alone.next_or_weave(until) else { break };
-            if train.count > 1 && train.woven() > 0 {
-                units += self.on_weave::<OBSERVED, P>(policy, until, alone, tally, streams);
-            } else {
-                units += self.on_train::<OBSERVED, P>(policy, train, tally, streams);
-            }
-        }
-        units
-    }
-
-    /// A weave arrives on the only input: handles its rounds before `until`, or its first unit. Returns how many units there were.
-    #[inline(never)]
-    fn on_weave<const OBSERVED: u8, P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        until: Time,
-        alone: &mut Alone<Cell>,
-        tally: &mut Tally,
-        streams: &mut Streams,
-    ) -> u64 {
-        let mut bursts = self.service.lend_bursts();
-        let cells = if OBSERVED == NOTHING { alone.rounds(until, &mut bursts) } else { None };
-        let units = if let Some(cells) = cells {
-            self.on_rounds(policy, cells, &mut bursts, tally, streams);
-            u64::from(cells)
-        } else if let Some(train) = alone.next(until) {
-            self.on_train::<OBSERVED, P>(policy, train, tally, streams)
-        } else {
-            0
-        };
-        self.service.give_back_bursts(bursts);
-        units
-    }
-
-    /// A train arrives, with no unit of another input in between; returns how many units there were for the link.
-    #[inline(always)]
-    fn on_train<const OBSERVED: u8, P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        train: &mut Train<Cell>,
-        tally: &mut Tally,
-        streams: &mut Streams,
-    ) -> u64 {
-        let count = u64::from(train.count);
-        assert!(count == 1 || !F::PACKETS, "a packet is a train of its own: {train:?}");
-        match (OBSERVED, count > 1) {
-            (NOTHING, false) => self.on_unit::<NOTHING, P>(policy, train, tally, streams),
-            (NOTHING, true) => self.on_burst(policy, train, tally, streams),
-            (_, false) => {
-                return self.on_observed_unit::<OBSERVED, P>(policy, train, tally, streams);
-            }
-            (_, true) => {
-                return self.on_observed_train::<OBSERVED, P>(policy, train, tally, streams);
-            }
-        }
-        count
-    }
-
-    /// As [`PortCore::serve`]. `OBSERVED`: what has to look at units; `TURNS`: as for
-    /// [`Many::next`], also where no rounds are taken.
-    #[inline(never)]
-    fn run<const OBSERVED: u8, const TURNS: bool, P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        until: Time,
-        inputs: &mut Many,
-        tally: &mut Tally,
-        streams: &mut Streams,
-    ) -> u64 {
-        let (mut units, mut train) = (0, Train::default());
-        if TURNS || OBSERVED != NOTHING || F::PACKETS {
-            while inputs.next::<TURNS, _>(until, streams, &mut train) {
-                units += self.on_train::<OBSERVED, P>(policy, &mut train, tally, streams);
-            }
-            return units;
-        }
-        let mut bursts = self.service.lend_bursts();
-        loop {
-            match inputs.next_or_rounds(until, streams, &mut train, &mut bursts) {
-                Taken::Nothing => break,
-                Taken::Train => units += self.on_train::<NOTHING, P>(policy, &mut train, tally, streams),
-                Taken::Rounds(cells) => {
-                    units += u64::from(cells);
-                    self.on_rounds(policy, cells, &mut bursts, tally, streams);
-                }
-            }
-        }
-        self.service.give_back_bursts(bursts);
-        units
-    }
-
-    /// A unit arrives at a port with observers, as a train of its own; returns how many units there were for the link.
-    #[inline(always)]
-    fn on_observed_unit<const OBSERVED: u8, P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        unit: &mut Train<Cell>,
-        tally: &mut Tally,
-        streams: &mut Streams,
-    ) -> u64 {
-        self.advance::<OBSERVED, P>(policy, unit.first);
-        if !self.notify_allocator(unit.first, &mut unit.item, streams) {
-            self.relay(unit, streams);
-            return 0;
-        }
-        self.on_unit::<OBSERVED, P>(policy, unit, tally, streams);
-        1
-    }
-
-    /// A train of more than one unit arrives at a port with observers; returns how many units there were for the link. Cells of which
-    /// the rate allocator only needs the number are reported at once, as far as they arrive within one of its intervals.
-    #[inline(never)]
-    fn on_observed_train<const OBSERVED: u8, P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        train: &mut Train<Cell>,
-        tally: &mut Tally,
-        streams: &mut Streams,
-    ) -> u64 {
-        let units = u64::from(train.count);
-        loop {
-            self.advance::<OBSERVED, P>(policy, train.first);
-            if OBSERVED == UNITS && self.comes_alone(train) {
-                let passed = self.pass(policy, train, tally, streams);
-                if passed == train.count {
-                    return units;
-                }
-                train.advance(passed);
-                continue;
-            }
-            let reported = match &mut self.control {
-                Some(control) if OBSERVED == RATES => control.on_burst(train),
-                _ => 0,
-            };
-            if reported == train.count {
-                self.on_burst(policy, train, tally, streams);
-                return units;
-            }
-            let count = reported.max(1);
-            let mut part = *train;
-            part.truncate(count);
-            if reported > 0 {
-                self.on_burst(policy, &mut part, tally, streams);
-            } else {
-                self.on_observed_unit::<OBSERVED, P>(policy, &mut part, tally, streams);
-            }
-            if train.count == count {
-                return units;
-            }
-            train.advance(count);
-        }
-    }
-
-    /// Whether the cells of `train` find the link free one after another, and no policer nor rate control has to look at each.
-    #[inline]
-    fn comes_alone(&self, train: &Train<Cell>) -> bool {
-        let fifo = &self.service.fifo;
-        train.slot >= fifo.slot()
-            && fifo.last_departure() <= train.first
-            && self.control.is_none()
-            && self.policers.is_empty()
-    }
-
     /// Time goes on to `now`: intervals of the rate allocator end, and the policy learns of departures.
     #[inline(always)]
-    fn advance<const OBSERVED: u8, P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) {
+    pub(super) fn advance<const OBSERVED: u8, P: BufferPolicy>(&mut self, policy: &mut P, now: Instant) {
         while let Some(end) = self.interval_end(now) {
             self.end_interval(end);
         }

@@ -9,19 +9,12 @@ use celltrain_engine::{
     time::{Span, SpanSum},
 };
 
-use super::cells::CellFifo;
 use crate::measures::Levels;
 
 /// A first-in-first-out queue: a unit departs its own time after the later of its arrival and the departure before it.
 pub(super) trait Fifo {
     /// Whether units are packets; otherwise cells.
     const PACKETS: bool;
-
-    /// This FIFO, where a train of more than one unit comes: that is of cells.
-    ///
-    /// # Panics
-    /// If units are packets, each of which is a train of its own.
-    fn of_cells(&mut self) -> &mut CellFifo;
 
     /// The size of the buffer.
     fn capacity(&self) -> u64;

@@ -7,6 +7,7 @@
 
 mod admission;
 mod bursts;
+mod cell_loop;
 mod cells;
 mod computed;
 mod core;

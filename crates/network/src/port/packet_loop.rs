@@ -9,7 +9,7 @@ use celltrain_engine::{Instant, Time, stream::Train, time::Span};
 
 use super::{
     PortStats,
-    computed::{Computed, NOTHING},
+    computed::{Computed, NOTHING, UNITS},
     core::{PortCore, end_word},
     fifo::Fifo,
     packets::{PacketFifo, Sojourn},
@@ -37,7 +37,7 @@ impl PortCore<Computed<PacketFifo>> {
         streams: &mut Streams,
     ) -> u64 {
         if self.service.keeps_per_vc() || !self.policers.is_empty() {
-            return self.serve(policy, until, streams);
+            return self.serve_observed(policy, until, streams);
         }
         let tally = Tally::new(self.service.longest, self.service.fifo.slot(), None);
         let mut counts = Counts { straight: 0, tally };
@@ -66,6 +66,46 @@ impl PortCore<Computed<PacketFifo>> {
         self.count_straight(&mut counts);
         self.settle(policy, counts.tally, Instant::start_of(until));
         handled as u64
+    }
+
+    /// As [`PortCore::serve_packets`], where a policer or the policy has to look at each.
+    fn serve_observed<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        until: Time,
+        streams: &mut Streams,
+    ) -> u64 {
+        let (mut packets, mut tally) = (0, Tally::new(self.service.longest, self.service.fifo.slot(), None));
+        if let Some(mut alone) = self.merge.lend_alone(streams) {
+            while let Some(packet) = alone.next(until) {
+                self.on_observed_packet(policy, packet, &mut tally, streams);
+                packets += 1;
+            }
+            self.merge.give_back(alone, streams);
+        } else if let Some(mut many) = self.merge.lend() {
+            let mut packet = Train::default();
+            while many.next::<true, _>(until, streams, &mut packet) {
+                self.on_observed_packet(policy, &mut packet, &mut tally, streams);
+                packets += 1;
+            }
+            self.merge.take_back(many);
+        }
+        self.settle(policy, tally, Instant::start_of(until));
+        packets
+    }
+
+    /// A packet arrives that an observer has to look at.
+    #[inline]
+    fn on_observed_packet<P: BufferPolicy>(
+        &mut self,
+        policy: &mut P,
+        packet: &mut Train<Cell>,
+        tally: &mut Tally,
+        streams: &mut Streams,
+    ) {
+        assert!(packet.count == 1, "a packet is a train of its own: {packet:?}");
+        self.advance::<UNITS, P>(policy, packet.first);
+        self.on_unit::<UNITS, P>(policy, packet, tally, streams);
     }
 
     /// Handles `packets`, which are in the order of their arrival.

@@ -8,10 +8,7 @@ use celltrain_engine::{
     time::{Span, SpanSum},
 };
 
-use super::{
-    cells::CellFifo,
-    fifo::{APART, Fifo},
-};
+use super::fifo::{APART, Fifo};
 use crate::measures::Levels;
 
 /// The shortest packet, in octets: headers of IP and TCP.
@@ -358,10 +355,6 @@ impl PacketFifo {
 
 impl Fifo for PacketFifo {
     const PACKETS: bool = true;
-
-    fn of_cells(&mut self) -> &mut CellFifo {
-        panic!("a packet is a train of its own")
-    }
 
     fn capacity(&self) -> u64 {
         self.limit.units()

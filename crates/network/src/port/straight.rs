@@ -13,6 +13,7 @@ use celltrain_engine::{
 };
 
 use super::{
+    cells::CellFifo,
     computed::Computed,
     core::{PortCore, end_word},
     fifo::{APART, Fifo},
@@ -134,7 +135,7 @@ impl Row {
     }
 }
 
-impl<F: Fifo> PortCore<Computed<F>> {
+impl PortCore<Computed<CellFifo>> {
     /// Handles the next trains of the only input, which arrive before `until`, as long as they are of one VC, each finds the link idle, and
     /// the policy accepts it without being asked about each cell. Returns how many cells there were.
     #[inline(always)]
@@ -173,7 +174,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
         tally: &mut Tally,
         streams: &mut Streams,
     ) -> u64 {
-        let fifo = self.service.fifo.of_cells();
+        let fifo = &mut self.service.fifo;
         let Some(&Train { item, count: cells, .. }) = alone.rest().first() else { return 0 };
         let Some(entry) = self.entries.get_mut(item.vc as usize) else { return 0 };
         let (slot, free, number) = (fifo.slot(), fifo.last_departure(), fifo.last_number());
@@ -225,7 +226,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
         tally: &mut Tally,
         streams: &mut Streams,
     ) -> u64 {
-        let fifo = self.service.fifo.of_cells();
+        let fifo = &mut self.service.fifo;
         let Some(&Train { item: head, .. }) = alone.rest().first() else { return 0 };
         let Some(entry) = self.entries.get_mut(head.vc as usize) else { return 0 };
         if !entry.at_frame_start {
@@ -266,7 +267,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
     #[inline(always)]
     fn end_row<const AT_ONCE: bool>(&mut self, row: &Row, tally: &mut Tally) {
         self.fingerprint = row.fingerprint;
-        self.service.fifo.of_cells().reach(row.free, row.number);
+        self.service.fifo.reach(row.free, row.number);
         if AT_ONCE {
             tally.add_rows(Span::of_slots(row.slot, 1), row.whole, row.cells.into(), row.frames);
             self.stats.delays.add_times(row.whole.ps(), row.frames);
