@@ -367,8 +367,7 @@ impl PortCore<Computed<CellFifo>> {
     /// Accepts the cells of a frame that come as one train and go straight: each leaves a slot after it has come.
     #[inline(always)]
     fn accept_straight(&mut self, train: &mut Train<Cell>, tally: &mut Tally, streams: &mut Streams) {
-        let (fifo, vc, slots) =
-            (&mut self.service.fifo, train.item.vc, train.slots_to(train.count - 1));
+        let (fifo, vc, slots) = (&mut self.service.fifo, train.item.vc, train.slots_to(train.count - 1));
         let (number, last) = (fifo.go_straight(train.first, train.last(), slots), fifo.last_departure());
         let sojourn = Span::of_slots(train.slot, 1);
         let entry = &mut self.entries[vc as usize];

@@ -69,12 +69,7 @@ impl PortCore<Computed<PacketFifo>> {
     }
 
     /// As [`PortCore::serve_packets`], where a policer or the policy has to look at each.
-    fn serve_observed<P: BufferPolicy>(
-        &mut self,
-        policy: &mut P,
-        until: Time,
-        streams: &mut Streams,
-    ) -> u64 {
+    fn serve_observed<P: BufferPolicy>(&mut self, policy: &mut P, until: Time, streams: &mut Streams) -> u64 {
         let (mut packets, mut tally) = (0, Tally::new(self.service.longest, self.service.fifo.slot(), None));
         if let Some(mut alone) = self.merge.lend_alone(streams) {
             while let Some(packet) = alone.next(until) {

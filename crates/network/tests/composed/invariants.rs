@@ -10,7 +10,7 @@ use celltrain_network::{
     scenario::{Framing, Graph, Link, NodeKind, Scenario, ScenarioError},
 };
 
-use crate::{captures, measures, panics::caught, ports, stops, watched};
+use crate::{beside, captures, measures, panics::caught, ports, stops, watched};
 
 const RANDOM_VISITS: &str = "random visits";
 const LONG_VISITS: &str = "long visits in reverse";
@@ -117,13 +117,15 @@ impl Trial {
         self.failures.extend(measures::at_the_last_link(&self.scenario, &self.graph, &usual));
         self.failures.extend(measures::distributions(&self.scenario, &usual));
         let lots = self.lots();
-        let sides: [Side; 7] = [
+        let sides: [Side; 9] = [
             (&[RANDOM_VISITS, LONG_VISITS, IN_PARTS], Self::schedules),
             (&[RECORDING, captures::OUT_OF_ORDER], Self::recordings),
             (&[STORED, NO_LIMIT, NO_MEMORY_LIMIT], Self::services),
             (&[ANOTHER_SEED], Self::other_seed),
             (&[stops::STOPPED], stops::stop_and_look),
             (&[watched::WATCHED, watched::FOLLOWED], watched::watch),
+            (&[beside::BESIDE], beside::look_beside),
+            (&[beside::LONGER], beside::look_longer),
             (&[""], Self::whole_run),
         ];
         let first = |names: &[&str]| names.iter().any(|name| kind.starts_with(name));
@@ -184,7 +186,7 @@ impl Trial {
     }
 
     /// Runs the scenario with `overrides`; a panic, or a run that does not end, is a failure of `what`.
-    fn run(
+    pub(crate) fn run(
         &mut self,
         what: &str,
         overrides: &[(&str, String)],

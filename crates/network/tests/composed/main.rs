@@ -1,6 +1,7 @@
 //! The composed world, at random: whatever `celltrain check` accepts ends, conserves cells, and means the same whichever way
 //! it is computed.
 
+mod beside;
 mod captures;
 mod cell_traces;
 mod coverage;

@@ -458,7 +458,7 @@ pub(crate) fn differences(what: &str, usual: &RunResult, other: &RunResult) -> V
 }
 
 /// The first rows of two columns that are unlike.
-fn unlike_rows(one: &Column, two: &Column) -> String {
+pub(crate) fn unlike_rows(one: &Column, two: &Column) -> String {
     let rows = |column: &Column| -> Vec<String> {
         match column {
             Column::Text(values) => values.clone(),
