@@ -38,9 +38,9 @@ impl EndMarks {
     }
 }
 
-/// What a rule does after each cell that was decided about: the rule, the cell, whether it is the first of its frame, and
-/// whether it was accepted.
-pub type CellHook<R> = fn(rule: &mut R, cell: &Cell, first: bool, accepted: bool);
+/// What a rule does after each cell that was decided about: the rule, the cell, whether it is the first of its frame, whether it
+/// was accepted, and when it came.
+pub type CellHook<R> = fn(rule: &mut R, cell: &Cell, first: bool, accepted: bool, now: Time);
 
 /// What a rule does after so many cells behind the given one, all accepted.
 pub type RestHook<R> = fn(rule: &mut R, cell: &Cell, count: u32);
@@ -252,7 +252,7 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
         }
         let verdict = if first { self.on_first(cell, port, now) } else { self.on_next(cell, port.is_full()) };
         if let Some(on_cell) = R::ON_CELL {
-            on_cell(&mut self.rule, cell, first, matches!(verdict, Verdict::Accept | Verdict::Mark));
+            on_cell(&mut self.rule, cell, first, matches!(verdict, Verdict::Accept | Verdict::Mark), now);
         }
         verdict
     }
