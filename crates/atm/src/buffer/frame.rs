@@ -115,6 +115,11 @@ pub trait FrameRule: Sized {
         let _ = (rate, now);
     }
 
+    /// As [`BufferPolicy::on_frameless`].
+    fn on_frameless(&mut self, cell: &Cell, entered: bool, now: Time) {
+        let _ = (cell, entered, now);
+    }
+
     /// As [`BufferPolicy::on_departure`].
     fn on_departure(&mut self, departure: <Self::Needs as Needs>::Departure) {
         let _ = departure;
@@ -286,6 +291,10 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
     #[inline]
     fn on_departure(&mut self, departure: <R::Needs as Needs>::Departure) {
         self.rule.on_departure(departure);
+    }
+
+    fn on_frameless(&mut self, cell: &Cell, entered: bool, now: Time) {
+        self.rule.on_frameless(cell, entered, now);
     }
 
     fn on_rate(&mut self, rate: BitRate, now: Time) {

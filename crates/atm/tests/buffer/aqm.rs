@@ -10,6 +10,7 @@ use celltrain_atm::{
         codel::{self, Control, LongestFrame},
         pie::{self, Controller, Pie},
     },
+    cell::Kind,
 };
 use celltrain_engine::{Time, quantity::Duration};
 use proptest::{prelude::*, test_runner::RngSeed};
@@ -297,4 +298,19 @@ fn pie_finds_the_queue_empty_between_two_cells_of_a_frame() {
         arrive(&mut policy, other, updates * MILLISECOND + 2)
     });
     assert_eq!(verdicts, [Verdict::Accept, Verdict::Discard(Reason::FrameRefused)]);
+}
+
+#[test]
+fn pie_counts_cells_that_belong_to_no_frame_in_the_delay() {
+    // RFC 8033 section 4.3: the length of the queue over the rate, whatever is in the queue. Eight cells, 21.8 us, and after two have left 16.4 us.
+    let rm = Cell::management(0, Kind::ForwardRm, 0, false);
+    let other = Cell { vc: 1, length: 1, ..Cell::default() };
+    let verdicts = [0, 2].map(|left| {
+        let mut policy = all_or_nothing(20 * MILLISECOND / 1000);
+        (0..7).for_each(|_| policy.on_frameless(&rm, true, 0));
+        assert_eq!(arrive(&mut policy, other, 0), Verdict::Accept);
+        (0..left).for_each(|_| policy.on_frameless(&rm, false, MILLISECOND - 1));
+        arrive(&mut policy, other, MILLISECOND)
+    });
+    assert_eq!(verdicts, [Verdict::Discard(Reason::FrameRefused), Verdict::Accept]);
 }
