@@ -164,7 +164,7 @@ impl FrameRule for Victims {
     const PER_VC: &'static str = "the fate of the frame in progress, cells in the buffer and reserved, \
         its threshold and maximum frame, where its last frame is queued";
     const ON_CELL: Option<CellHook<Self>> =
-        Some(|rule, cell, first, accepted| rule.0.on_cell(cell, first, accepted));
+        Some(|rule, cell, first, accepted, _| rule.0.on_cell(cell, first, accepted));
     const ON_REST: Option<RestHook<Self>> = Some(|rule, cell, count| rule.0.on_rest(cell, count));
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 

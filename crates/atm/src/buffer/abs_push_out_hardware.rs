@@ -158,7 +158,7 @@ impl FrameRule for Controllers {
         "GFR with tracking of the available buffer space and packet push-out (2001), section 3.3";
     const PER_VC: &'static str = "the fate of the frame in progress, cells in the buffer and reserved, \
         its threshold and maximum frame, a stack of the addresses of its cells";
-    const ON_CELL: Option<CellHook<Self>> = Some(|rule, cell, first, accepted| {
+    const ON_CELL: Option<CellHook<Self>> = Some(|rule, cell, first, accepted, _| {
         rule.found = None;
         rule.space.on_cell(cell, first, accepted);
         if accepted {

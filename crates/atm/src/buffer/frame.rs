@@ -38,9 +38,9 @@ impl EndMarks {
     }
 }
 
-/// What a rule does after each cell that was decided about: the rule, the cell, whether it is the first of its frame, and
-/// whether it was accepted.
-pub type CellHook<R> = fn(rule: &mut R, cell: &Cell, first: bool, accepted: bool);
+/// What a rule does after each cell that was decided about: the rule, the cell, whether it is the first of its frame, whether it
+/// was accepted, and when it came.
+pub type CellHook<R> = fn(rule: &mut R, cell: &Cell, first: bool, accepted: bool, now: Time);
 
 /// What a rule does after so many cells behind the given one, all accepted.
 pub type RestHook<R> = fn(rule: &mut R, cell: &Cell, count: u32);
@@ -113,6 +113,11 @@ pub trait FrameRule: Sized {
     /// As [`BufferPolicy::on_rate`].
     fn on_rate(&mut self, rate: BitRate, now: Time) {
         let _ = (rate, now);
+    }
+
+    /// As [`BufferPolicy::on_frameless`].
+    fn on_frameless(&mut self, cell: &Cell, entered: bool, now: Time) {
+        let _ = (cell, entered, now);
     }
 
     /// As [`BufferPolicy::on_departure`].
@@ -252,7 +257,7 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
         }
         let verdict = if first { self.on_first(cell, port, now) } else { self.on_next(cell, port.is_full()) };
         if let Some(on_cell) = R::ON_CELL {
-            on_cell(&mut self.rule, cell, first, matches!(verdict, Verdict::Accept | Verdict::Mark));
+            on_cell(&mut self.rule, cell, first, matches!(verdict, Verdict::Accept | Verdict::Mark), now);
         }
         verdict
     }
@@ -286,6 +291,10 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
     #[inline]
     fn on_departure(&mut self, departure: <R::Needs as Needs>::Departure) {
         self.rule.on_departure(departure);
+    }
+
+    fn on_frameless(&mut self, cell: &Cell, entered: bool, now: Time) {
+        self.rule.on_frameless(cell, entered, now);
     }
 
     fn on_rate(&mut self, rate: BitRate, now: Time) {

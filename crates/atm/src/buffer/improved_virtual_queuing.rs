@@ -91,7 +91,7 @@ impl FrameRule for Excess {
     const REFERENCE: &'static str = "Wu, Siu and Ren, section III, second pseudocode, and section IV";
     const PER_VC: &'static str = "the fate of the frame in progress, the excess, its weight, its share of the threshold, \
         its place in the list of turns";
-    const ON_CELL: Option<CellHook<Self>> = Some(|rule, cell, _, accepted| {
+    const ON_CELL: Option<CellHook<Self>> = Some(|rule, cell, _, accepted, _| {
         if accepted {
             rule.0.accept(cell.vc);
         }

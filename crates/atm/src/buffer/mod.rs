@@ -243,6 +243,12 @@ pub trait BufferPolicy: Sized {
         let _ = departure;
     }
 
+    /// A cell that belongs to no frame, about which no policy is asked, has entered the buffer, or has left it: for policies that follow what
+    /// the buffer holds. Told where departures are.
+    fn on_frameless(&mut self, cell: &Cell, entered: bool, now: Time) {
+        let _ = (cell, entered, now);
+    }
+
     /// The link has another rate from `now` on. A policy that computes with [`PortContext::rate`] goes on with this one.
     fn on_rate(&mut self, rate: BitRate, now: Time) {
         let _ = (rate, now);

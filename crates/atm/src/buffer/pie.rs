@@ -187,6 +187,21 @@ impl ByDelay {
         if cell.octets > 0 { self.overhead } else { 0 }
     }
 
+    /// A cell or packet enters the buffer.
+    fn enter(&mut self, cell: &Cell, now: Time) {
+        self.advance(now);
+        self.backlog += octets(cell);
+        self.added += self.added_to(cell);
+    }
+
+    /// A cell or packet has left the buffer.
+    fn leave(&mut self, cell: &Cell, now: Time) {
+        self.advance(now);
+        let left = self.backlog.checked_sub(octets(cell));
+        self.backlog = left.expect("what leaves the buffer has entered it");
+        self.added -= self.added_to(cell);
+    }
+
     /// Makes up for the updates before `now`. Called before each change of the backlog.
     fn advance(&mut self, now: Time) {
         while self.next_update <= now {
@@ -228,10 +243,9 @@ impl FrameRule for ByDelay {
         "Refuses or marks new frames at random, so that the queueing delay stays at a target.";
     const REFERENCE: &'static str = "Pan et al. 2013; RFC 8033, appendix A and section 5.1 (marks)";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
-    const ON_CELL: Option<CellHook<Self>> = Some(|rule, cell, _, accepted| {
+    const ON_CELL: Option<CellHook<Self>> = Some(|rule, cell, _, accepted, now| {
         if accepted {
-            rule.backlog += octets(cell);
-            rule.added += rule.added_to(cell);
+            rule.enter(cell, now);
         }
     });
 
@@ -268,10 +282,16 @@ impl FrameRule for ByDelay {
         self.rate = rate;
     }
 
+    /// RM cells take their time on the link too.
+    fn on_frameless(&mut self, cell: &Cell, entered: bool, now: Time) {
+        if entered {
+            self.enter(cell, now);
+        } else {
+            self.leave(cell, now);
+        }
+    }
+
     fn on_departure(&mut self, departure: Departure) {
-        self.advance(departure.now);
-        let left = self.backlog.checked_sub(octets(&departure.cell));
-        self.backlog = left.expect("what leaves the buffer has entered it");
-        self.added -= self.added_to(&departure.cell);
+        self.leave(&departure.cell, departure.now);
     }
 }

@@ -3,7 +3,8 @@
 //! At each first cell the average of the occupancy is updated with weight w. If the buffer is empty, the average decays by the
 //! number of frames that could have been sent in the idle time. Below `min` every frame is admitted. Between `min` and `max` a
 //! frame is refused with a probability that grows to `max-p`. Above `max` all are refused, or, with `gentle`, a part that
-//! grows to 1 at twice `max`. The number of frames since the last refusal spaces the refusals evenly.
+//! grows to 1 at twice `max`. The number of frames since the last refusal spaces the refusals evenly. A frame that finds the buffer full counts
+//! in the average, but it has no part in that number, nor does it begin it anew.
 //!
 //! The average lets short bursts pass and answers lasting congestion before the buffer overflows. Refusals at random fall on the
 //! connections in proportion to what they send, and the connections do not all back off at once. The average lags behind a

@@ -159,7 +159,7 @@ impl FrameRule for VirtualQueues {
     const REFERENCE: &'static str = "Tzeng and Siu 1996; Wu, Siu and Ren, section III, first pseudocode";
     const PER_VC: &'static str = "the fate of the frame in progress, the virtual queue, its weight, its share of the threshold, \
         its place in the list of turns";
-    const ON_CELL: Option<CellHook<Self>> = Some(|queues, cell, _, accepted| {
+    const ON_CELL: Option<CellHook<Self>> = Some(|queues, cell, _, accepted, _| {
         if accepted {
             queues.accept(cell.vc);
         }

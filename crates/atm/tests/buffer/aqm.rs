@@ -6,13 +6,16 @@ use std::collections::VecDeque;
 use celltrain_atm::{
     Cell,
     buffer::{
-        Fate,
+        BufferPolicy, Departure, Fate, Reason, Verdict, View,
         codel::{self, Control, LongestFrame},
-        pie::{self, Controller},
+        pie::{self, Controller, Pie},
     },
+    cell::Kind,
 };
-use celltrain_engine::Time;
+use celltrain_engine::{Time, quantity::Duration};
 use proptest::{prelude::*, test_runner::RngSeed};
+
+use crate::model::{context, contracts, filled};
 
 const MILLISECOND: Time = 1_000_000_000;
 
@@ -240,4 +243,74 @@ fn pie_decays_where_no_queue_is_left() {
     controller.update(0.0);
     let scale = if between < 0.1 { 2.0 } else { 1.0 };
     assert!(close(controller.probability(), ((between - 0.125 * 0.015 / scale) * 0.98).max(0.0)));
+}
+
+/// PIE in front of 155.52 Mbit/s, where a cell takes 2.7 us, that refuses every frame once an update has found `target` or more, and none
+/// once one has found less: the probability is 1 or 0 after each.
+fn all_or_nothing(target: Time) -> Pie {
+    let params = pie::Params {
+        target: Duration(target),
+        update: Duration(MILLISECOND),
+        alpha: 1e12,
+        beta: 1e-12,
+        max_burst: Duration(0),
+        mean_packet: 0,
+        ..pie::Params::default()
+    };
+    Pie::new(&params, &context(100, &contracts(2))).unwrap()
+}
+
+/// What becomes of `cell`, which finds room.
+fn arrive(policy: &mut Pie, cell: Cell, now: Time) -> Verdict {
+    policy.on_arrival(&cell, &View::new(&filled(100, &[]), cell.position == 0), now)
+}
+
+/// The cell at `position` of a frame of 30 of VC 0.
+fn long(position: u16) -> Cell {
+    Cell { position, length: 30, ..Cell::default() }
+}
+
+#[test]
+fn pie_updates_by_the_queue_at_the_time_of_the_update_whatever_cells_of_a_frame_come_after_it() {
+    // RFC 8033 section 4.2: the probability is adjusted every T_UPDATE, by the latency of that time. There is a cell in the buffer at 1 ms, and
+    // twenty when the next frame comes, which would be 54 us.
+    let mut policy = all_or_nothing(20 * MILLISECOND / 1000);
+    for position in 0..20 {
+        let now = if position == 0 { MILLISECOND - 1 } else { MILLISECOND + 1 };
+        assert_eq!(arrive(&mut policy, long(position), now), Verdict::Accept);
+    }
+    let other = Cell { vc: 1, length: 1, ..Cell::default() };
+    assert_eq!(arrive(&mut policy, other, MILLISECOND + 2), Verdict::Accept);
+    // Nothing has left at 2 ms: 21 cells.
+    assert_eq!(arrive(&mut policy, other, 2 * MILLISECOND), Verdict::Discard(Reason::FrameRefused));
+}
+
+#[test]
+fn pie_finds_the_queue_empty_between_two_cells_of_a_frame() {
+    // RFC 8033 section 4.2: the latency is zero at 1 ms and at 2 ms, and a cell is in the buffer at 3 ms, which is more than the target.
+    let policy = all_or_nothing(2 * MILLISECOND / 1000);
+    let other = Cell { vc: 1, length: 1, ..Cell::default() };
+    let verdicts = [2, 3].map(|updates| {
+        let mut policy = policy.clone();
+        assert_eq!(arrive(&mut policy, long(0), 0), Verdict::Accept);
+        policy.on_departure(Departure { cell: long(0), now: 2_726_337 });
+        assert_eq!(arrive(&mut policy, long(1), 2 * MILLISECOND + 1), Verdict::Accept);
+        arrive(&mut policy, other, updates * MILLISECOND + 2)
+    });
+    assert_eq!(verdicts, [Verdict::Accept, Verdict::Discard(Reason::FrameRefused)]);
+}
+
+#[test]
+fn pie_counts_cells_that_belong_to_no_frame_in_the_delay() {
+    // RFC 8033 section 4.3: the length of the queue over the rate, whatever is in the queue. Eight cells, 21.8 us, and after two have left 16.4 us.
+    let rm = Cell::management(0, Kind::ForwardRm, 0, false);
+    let other = Cell { vc: 1, length: 1, ..Cell::default() };
+    let verdicts = [0, 2].map(|left| {
+        let mut policy = all_or_nothing(20 * MILLISECOND / 1000);
+        (0..7).for_each(|_| policy.on_frameless(&rm, true, 0));
+        assert_eq!(arrive(&mut policy, other, 0), Verdict::Accept);
+        (0..left).for_each(|_| policy.on_frameless(&rm, false, MILLISECOND - 1));
+        arrive(&mut policy, other, MILLISECOND)
+    });
+    assert_eq!(verdicts, [Verdict::Discard(Reason::FrameRefused), Verdict::Accept]);
 }

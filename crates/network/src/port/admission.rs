@@ -104,7 +104,7 @@ impl<S: Service> PortCore<S> {
             return false;
         }
         if cell.kind != Kind::Data {
-            return self.admit_frameless(at, cell);
+            return self.admit_frameless(policy, at, cell);
         }
         let entry = &mut self.entries[cell.vc as usize];
         let first = entry.at_frame_start;
@@ -140,10 +140,12 @@ impl<S: Service> PortCore<S> {
 
     /// A cell that belongs to no frame: policies of frames have nothing to say about it.
     #[inline(never)]
-    fn admit_frameless(&mut self, at: Instant, cell: &Cell) -> bool {
+    fn admit_frameless<P: BufferPolicy>(&mut self, policy: &mut P, at: Instant, cell: &Cell) -> bool {
         let full = self.service.is_full(at, cell);
         if full {
             self.discard(at, cell, Reason::BufferFull);
+        } else if P::Needs::PER_VC {
+            policy.on_frameless(cell, true, at.ps());
         }
         !full
     }

@@ -264,9 +264,9 @@ impl<F: Fifo> PortCore<Computed<F>> {
         {
             per_vc.units.pop_front();
             per_vc.occupancy.leave(cell.vc, cell.clp, size);
-            if cell.kind == Kind::Data
-                && let Some(departure) = P::Needs::departure(&cell, departure.ps())
-            {
+            if cell.kind != Kind::Data {
+                policy.on_frameless(&cell, false, departure.ps());
+            } else if let Some(departure) = P::Needs::departure(&cell, departure.ps()) {
                 policy.on_departure(departure);
             }
         }

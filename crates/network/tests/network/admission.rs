@@ -23,6 +23,23 @@ fn a_policy_of_frames_has_no_say_about_rm_cells() {
     }
 }
 
+/// RM cells wait in the same queue as data and take as long on the link, so the delay that PIE keeps at its target is of all of them (RFC 8033
+/// section 4.3). Here each fourth cell of two VCs that offer 20 Mbit/s to 10 Mbit/s is one; where queues are stored too.
+#[test]
+fn pie_counts_rm_cells_in_the_delay() {
+    for vc_buffer in ["", "vc-buffer = \"19000 cells\"\n"] {
+        let result = run(&format!(
+            "duration = \"8 s\"\nwarm-up = \"4 s\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[link]\nrate = \"10 Mbit/s\"\n\
+             access.rate = \"20 Mbit/s\"\n[switch]\nbuffer = \"20000 cells\"\n{vc_buffer}discard.policy = \"pie\"\n\
+             [vc]\ncategory = \"abr\"\n[abr]\nnrm = 4\n[traffic]\nkind = \"cbr\"\nrate = \"10 Mbit/s\"\nframe = 32\n"
+        ));
+        let of_trunk = |column: &str| value(&result.ports, "switch1 > switch2", column);
+        assert!(of_trunk("discarded_frame_refused") > 1000.0);
+        // The target is 15 ms.
+        assert!(of_trunk("delay_mean") < 0.018, "{} s", of_trunk("delay_mean"));
+    }
+}
+
 /// A rule in the scenario reads the number of tagged cells in the buffer: it refuses frames while there are 20 or more.
 #[test]
 fn a_rule_is_told_how_many_tagged_cells_the_buffer_holds() {

@@ -193,6 +193,9 @@ impl PortCore<Stored> {
         let sojourn = now.since(unit.at);
         self.stats.sojourns.add(sojourn);
         if unit.cell.kind != Kind::Data {
+            if P::Needs::PER_VC {
+                policy.on_frameless(&unit.cell, false, now.ps());
+            }
             return;
         }
         if unit.cell.is_last() {
