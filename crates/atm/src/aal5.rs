@@ -53,6 +53,8 @@ pub struct Reassembly {
     held: u32,
     /// Frame of the first of them.
     frame: u32,
+    /// Frame of the last of them, and the position of the cell that would come next in it.
+    last: (u32, u32),
     /// Whether one of them carried a congestion mark.
     marked: bool,
 }
@@ -79,6 +81,12 @@ impl Reassembly {
         self.held
     }
 
+    /// Cells held that cannot become a whole frame any more: one before the last of them is missing.
+    #[must_use]
+    pub fn held_in_vain(&self) -> u32 {
+        if self.last == (self.frame, self.held) { 0 } else { self.held }
+    }
+
     /// Takes `count` cells of a frame, the first of which is `head`; answers if the last of them carries the end mark.
     #[inline]
     pub fn on_cells(&mut self, head: &Cell, count: u32) -> Option<Delivery> {
@@ -93,7 +101,9 @@ impl Reassembly {
         }
         self.marked |= head.ecn == Ecn::Marked;
         self.held += count;
-        if u32::from(head.position) + count < u32::from(head.length) {
+        let next = u32::from(head.position) + count;
+        if next < u32::from(head.length) {
+            self.last = (head.frame, next);
             return None;
         }
         let whole = self.held == u32::from(head.length) && self.frame == head.frame;

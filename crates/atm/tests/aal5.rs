@@ -115,6 +115,27 @@ fn a_lost_end_mark_costs_two_frames() {
     assert_eq!(reassemble(&arrived, 1), [Delivery::Corrupt(2), Delivery::Frame(1), Delivery::Frame(2)]);
 }
 
+/// Cells are of no use once one before them is missing, whether or not the end mark comes, on which AAL5 notices (I.363.5 section 6.1).
+#[test]
+fn cells_are_held_in_vain_once_one_is_missing() {
+    let cell = |frame, position| Cell { frame, position, length: 4, ..Cell::default() };
+    let held = |arrived: &[(u32, u16)]| {
+        let mut reassembly = Reassembly::default();
+        for &(frame, position) in arrived {
+            reassembly.on_cells(&cell(frame, position), 1);
+        }
+        (reassembly.held(), reassembly.held_in_vain())
+    };
+    assert_eq!(held(&[]), (0, 0));
+    assert_eq!(held(&[(0, 0), (0, 1), (0, 2)]), (3, 0));
+    assert_eq!(held(&[(0, 0), (0, 2)]), (2, 2));
+    assert_eq!(held(&[(0, 1)]), (1, 1));
+    // The end of the first frame is lost; the second has as many cells as would come next in the first.
+    assert_eq!(held(&[(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)]), (5, 5));
+    assert_eq!(held(&[(0, 0), (1, 1)]), (2, 2));
+    assert_eq!(held(&[(0, 0), (0, 2), (0, 3), (1, 0)]), (1, 0));
+}
+
 /// The mark of a frame is that of any of its cells, as a packet is marked if one of its fragments is (RFC 3168, section 5.3), and the
 /// next frame begins without it.
 #[test]

@@ -365,6 +365,7 @@ impl Flow {
         self.nxt == self.max
             && edge < self.nxt + self.mss
             && edge < self.data_end()
+            && self.nxt < self.data_end()
             && 2 * self.mss <= self.rwnd_max
     }
 

@@ -22,7 +22,7 @@ pub struct Limits {
     pub handshake: Time,
     /// The receiver's window was full.
     pub receive_window: Time,
-    /// The congestion window was full; this includes the time that the first data of a burst take to be acknowledged.
+    /// The congestion window was full.
     pub congestion_window: Time,
     /// A loss was repaired that had shown without a timeout.
     pub recovery: Time,

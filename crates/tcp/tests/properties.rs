@@ -401,6 +401,25 @@ fn a_flow_knows_what_limits_it() {
     let bursts: Vec<_> = (0..20).map(|second| (14_600, second * SECOND)).collect();
     let [application, handshake, ..] = shares("syn-exchange = true", &line(1000), &bursts, 20 * SECOND);
     assert!(application > 0.7 && (0.004..0.006).contains(&handshake), "{application} {handshake}");
+    // RFC 4898, SndLimTransSnd: the application limits as soon as all that it has offered was sent.
+    for table in ["", "stack = 'sack'", "recovery = 'rack'\npacing = true", "recovery = 'timeout-only'"] {
+        let [application, ..] = shares(table, &line(1000), &[(1_000, 0)], SECOND);
+        assert_eq!(application, 1.0, "{table}");
+        // It waits for the window only until the last segment has left.
+        let [application, _, _, window, ..] = shares(table, &line(1000), &[(100_000, SECOND)], 3 * SECOND);
+        assert!(application > 0.7 && window > 0.05, "{table}: {application} {window}");
+    }
+    // While a loss is repaired, or its timer runs, something else limits.
+    let [application, _, _, window, recovery, timeout] = shares(
+        "stack = 'sack'\nwindow-scaling = true\nreceive-window = '4 MB'",
+        &line(20),
+        &[(3_000_000, 0)],
+        20 * SECOND,
+    );
+    assert!(
+        application > 0.5 && recovery > 0.01 && window > 0.05 && timeout < 0.2,
+        "{application} {window} {recovery} {timeout}"
+    );
 }
 
 /// RFC 9293 section 3.8.6: a receiver that reads slowly sets the pace, also where its window updates are lost.

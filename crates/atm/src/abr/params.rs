@@ -73,10 +73,11 @@ pub struct Params {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceDiscard {
-    /// The cells that find none. As the last is among them, the frame after it is lost too, joined to what is left.
+    /// The cells that find none. Where a frame comes at once, its last cell is among them, and the frame after it is lost too, joined to
+    /// what is left.
     #[default]
     Cells,
-    /// All of it, as in a router that queues packets.
+    /// All of it, as in a router that queues packets. Where its cells come one by one, it needs room for all when the first one comes.
     Frames,
 }
 

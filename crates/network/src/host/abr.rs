@@ -47,6 +47,8 @@ pub(crate) struct CellQueue {
     /// The most cells since the window began.
     pub(crate) most: u64,
     pub(crate) dropped: u64,
+    /// Whether the frame whose cells come is refused.
+    refuses: bool,
 }
 
 impl CellQueue {
@@ -59,14 +61,16 @@ impl CellQueue {
         self.most = self.cells;
     }
 
-    /// `count` cells of a frame come, the first of which is `head`; those beyond `capacity` are dropped, or all of them.
+    /// `count` cells of a frame come, the first of which is `head`; those beyond `capacity` are dropped, or the whole frame, if all of it
+    /// would not find room when its first cell comes.
     fn enter(&mut self, head: Cell, count: u32, capacity: u64, discard: SourceDiscard) {
         let (count, room) = (u64::from(count), capacity - self.cells);
-        let accepted = match discard {
-            _ if count <= room => count,
-            SourceDiscard::Cells => room,
-            SourceDiscard::Frames => 0,
-        };
+        if head.position == 0 {
+            self.refuses = discard == SourceDiscard::Frames && u64::from(head.length) > room;
+        }
+        let accepted = if self.refuses { 0 } else { count.min(room) };
+        let whole = discard == SourceDiscard::Cells || accepted == 0 || accepted == count;
+        assert!(whole, "a frame that was let in finds room for all of its cells");
         self.dropped += count - accepted;
         self.cells += accepted;
         self.most = self.most.max(self.cells);

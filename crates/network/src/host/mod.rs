@@ -198,6 +198,12 @@ impl Incoming {
         self.stats.useful_cells + self.stats.useless_cells + u64::from(self.reassembly.held()) + rm_cells
     }
 
+    /// What has arrived so far; cells of a frame that cannot become whole any more are useless before it ends.
+    pub(crate) fn so_far(&self) -> IncomingStats {
+        let useless_cells = self.stats.useless_cells + u64::from(self.reassembly.held_in_vain());
+        IncomingStats { useless_cells, ..self.stats }
+    }
+
     /// Whether more is to be known of its frames than that they came: their contents, or their delays.
     fn is_followed(&self) -> bool {
         self.payloads.is_some() || self.sent.is_some()

@@ -539,7 +539,7 @@ impl FlowCounts {
                 source_queue_max: network.abr_source(ends).map_or(0, |source| source.queue.most),
                 sender: network.sender_stats(ends),
                 receiver: network.receiver_stats(ends),
-                incoming: incoming.map_or_else(IncomingStats::default, |incoming| incoming.stats),
+                incoming: incoming.map_or_else(IncomingStats::default, Incoming::so_far),
             }
         };
         std::iter::zip(&network.flows, cells).map(flow)

@@ -116,6 +116,23 @@ fn a_source_drops_whole_frames_if_told_to() {
     assert!(useful > useful_of_cells, "{useful} and {useful_of_cells} of the cells are of use");
 }
 
+/// So do sources whose cells come one by one: a frame that does not fit when it begins is refused, all of it.
+#[test]
+fn a_source_drops_whole_frames_of_cells_that_come_one_by_one() {
+    let result = run(
+        "duration = \"200 ms\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[link]\ndelay = \"1 ms\"\n\
+         rate = \"20 Mbit/s\"\ntrunk.rate = \"10 Mbit/s\"\n[switch]\nallocator.algorithm = \"erica\"\n[vc]\ncategory = \"abr\"\n\
+         [abr]\nsource-buffer = \"50 cells\"\nsource-discard = \"frames\"\n\
+         [traffic]\nkind = \"cbr\"\nrate = \"8 Mbit/s\"\nframe = 4\n",
+    );
+    for flow in names(&result.flows) {
+        let dropped = value(&result.flows, flow, "cells_dropped_at_source");
+        assert!(dropped > 400.0, "{dropped} cells");
+        assert_eq!(value(&result.flows, flow, "cells_useless"), 0.0);
+        assert!(value(&result.flows, flow, "source_queue_max") <= 50.0);
+    }
+}
+
 /// A row of switches: the rates of the trunks between them in Mbit/s, and groups of alike flows as (flows, from switch,
 /// to switch).
 struct Row {

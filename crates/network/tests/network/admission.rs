@@ -1,6 +1,6 @@
 //! What happens to cells that arrive at a port: what concerns policies of frames, and what does not.
 
-use crate::common::{run, value};
+use crate::common::{metric, run, value};
 
 /// A resource management cell belongs to no frame (TM 4.0, section 5.10): EPD, which refuses frames (Romanow and Floyd 1995), lets it
 /// pass however full the buffer is, and the answer returns.
@@ -108,4 +108,19 @@ fn a_fast_frame_fills_the_buffer_and_no_more() {
         assert_eq!(of_trunk("occupancy_max"), 10.0, "{policy}");
         assert!(of_trunk("cells_discarded") > 200.0, "{policy}");
     }
+}
+
+/// Turner 1996: what arrives without its whole frame was carried in vain. A line of half the rate loses each second cell, nearly always the
+/// last one of a frame among them, so that no frame ends at the host.
+#[test]
+fn cells_of_frames_that_never_end_count_against_the_efficiency() {
+    let result = run(
+        "duration = \"400 ms\"\n[topology]\nkind = \"n-source\"\nsources = 1\n[link]\ndelay = \"1 us\"\nrate = \"20 Mbit/s\"\n\
+         trunk.rate = \"10 Mbit/s\"\n[switch]\nbuffer = \"50 cells\"\n[traffic]\nkind = \"cbr\"\nrate = \"20 Mbit/s\"\nframe = 4\n",
+    );
+    let [useful, useless] = ["cells_useful", "cells_useless"].map(|column| value(&result.flows, "1", column));
+    let forwarded = value(&result.ports, "switch2 > dest1", "cells_forwarded");
+    assert!((useful + useless - forwarded).abs() <= 4.0, "{useful} and {useless} of {forwarded}");
+    let efficiency = metric(&result, "efficiency");
+    assert!((efficiency - useful / forwarded).abs() < 0.001 && efficiency < 0.05, "{efficiency}");
 }

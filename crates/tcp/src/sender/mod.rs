@@ -15,7 +15,7 @@ use crate::{
     congestion::{Congestion, CongestionControl},
     event::Event,
     flow::Flow,
-    limits::Limits,
+    limits::{Limit, Limits},
     pacing::Pacer,
     params::Params,
     recovery::{AnyRecovery, Recovery},
@@ -307,11 +307,24 @@ impl Sender {
             if self.flow.flight() == 0 {
                 self.restart_if_idle(now);
             }
-            let Some(bytes) = self.recovery.next(now, &mut self.flow) else { return false };
+            let Some(bytes) = self.recovery.next(now, &mut self.flow) else {
+                self.note_all_sent(now);
+                return false;
+            };
             bytes
         };
         self.send(now, bytes, segment);
         true
+    }
+
+    /// Nothing goes now: the application limits, if all that it has offered was sent and nothing has to be sent again (RFC 4898,
+    /// SndLimTransSnd).
+    fn note_all_sent(&mut self, now: Time) {
+        let flow = &mut self.flow;
+        let all = flow.nxt == flow.offered && flow.nxt == flow.max;
+        if all && flow.una >= flow.timed_out_end && !self.recovery.recovering() {
+            flow.limits.set(now, Limit::Application);
+        }
     }
 
     /// When [`on_timeout`](Self::on_timeout) is to be called, if the timer runs.

@@ -16,8 +16,8 @@ pub struct MemorySpec {
     /// Multiple of the free memory that a port may hold, above 0. Analyses take 1; products use powers of two from 1/128 to 8.
     #[serde(default = "one")]
     pub alpha: Ratio,
-    /// Priority flow control: the switch pauses links from which it holds too much, and loses nothing. A port may then hold whatever is
-    /// free, so that `alpha` has no effect.
+    /// Priority flow control: the switch pauses links from which it holds too much, and loses nothing for want of room; its discard
+    /// policies still decide. A port may then hold whatever is free, so that `alpha` has no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause: Option<PauseSpec>,
 }
