@@ -125,7 +125,9 @@ def test_names_do_not_reach_the_terminal(cli: Cli, hostile: ct.Scenario, tmp_pat
     assert said["name"] == hostile.name, "JSON still says what the name is"
 
 
-@pytest.mark.parametrize("option", [("--csv",), ("--plots",), ("--pcap", "all"), ("--cell-pcap", "all")])
+@pytest.mark.parametrize(
+    "option", [("--csv",), ("--plots",), ("--events",), ("--pcap", "all"), ("--cell-pcap", "all")]
+)
 def test_options_that_write_files_need_a_folder(
     cli: Cli, scenario_file: Path, option: tuple[str, ...]
 ) -> None:
