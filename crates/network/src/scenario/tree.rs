@@ -179,11 +179,12 @@ impl Convert<'_> {
             DeValue::String(text) => Value::String(text.to_string()),
             DeValue::Integer(integer) => {
                 let parsed = i64::from_str_radix(integer.as_str(), integer.radix());
-                let beyond = || match integer.as_str().starts_with('-') {
-                    true => format!("from {}", i64::MIN),
-                    false => format!("up to {}", i64::MAX),
+                let limit = if integer.as_str().starts_with('-') {
+                    format!("from {}", i64::MIN)
+                } else {
+                    format!("up to {}", i64::MAX)
                 };
-                let message = || format!("expected a whole number {}, found {integer}", beyond());
+                let message = || format!("expected a whole number {limit}, found {integer}");
                 Value::Integer(parsed.map_err(|_| (message(), offset))?)
             }
             DeValue::Float(float) => {
