@@ -1,7 +1,7 @@
 """`celltrain store`: the finished runs in a results folder, and those that other versions left."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -29,7 +29,7 @@ def store(
     from celltrain.text import counted
 
     found = drop(folder) if prune else listing(folder)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"celltrain": version, "runs": runs, "bytes": octets, "dropped": prune and version != core_version()}
         for version, (runs, octets) in found.versions.items()
     ]
