@@ -64,6 +64,12 @@ ALIKE = (
 )
 """What is said of replications that are no more than one."""
 
+WITHOUT_CHANCE = (
+    "every replication measured the same, though not the same happened in each: what is measured does not "
+    "depend on chance here"
+)
+"""What is said of replications that differ in nothing that is measured."""
+
 LOST = ("locked", "cells_discarded", "lost_random", "lost_scripted", "lost_burst", "lost_dark")
 """Columns of ports: whether it is locked at the end of the run, and what is lost."""
 
@@ -119,10 +125,9 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
     for sentence, runs in _fruitless(*(_of_sweep(found, *one) for one in (("flows", SENT), ("ports", LOST)))):
         place = _point(found, runs[0][0])
         lines.append(f"in {len(runs):,} of {found.manifest['runs']:,} runs, first at {place}, {sentence}")
-    alike = _alike_points(found)
-    if alike:
+    for said, alike in _alike_points(found).items():
         first = _point(found, alike[0])
-        lines.append(f"at {len(alike):,} of {found.manifest['points']:,} points, first at {first}, {ALIKE}")
+        lines.append(f"at {len(alike):,} of {found.manifest['points']:,} points, first at {first}, {said}")
     for column, sentence in LIMITS.items():
         flows = frame_rows(found.scan("flows"), "point", "flow", column)
         points = groupby(flows, lambda row: row[0])
@@ -140,11 +145,19 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
 
 def advice_on_paper(found: "Reproduction") -> list[str]:
     """Notes on the runs of a reproduction: the tables and claims whose replications are no more than one."""
-    tables: dict[tuple[str, str], list[str]] = {}
+    fingerprints: dict[tuple[str, str, str], set[str]] = {}
+    for run in found.runs:
+        place = (run.stack, run.table.name, run.column.name)
+        fingerprints.setdefault(place, set()).add(run.kept.fingerprint)
+    alike: dict[str, dict[tuple[str, str], list[str]]] = {}
     for stack, table, column in found.alike:
+        tables = alike.setdefault(_alike(fingerprints[stack, table, column]), {})
         tables.setdefault((stack, table), []).append(column)
-    if not tables:
-        return []
+    return [_note_on_paper(found, sentence, tables) for sentence, tables in alike.items()]
+
+
+def _note_on_paper(found: "Reproduction", sentence: str, tables: Mapping[tuple[str, str], list[str]]) -> str:
+    """What is said of columns of tables, and of the claims that need nothing else if those are one run."""
     columns = {table.name: [column.name for column in table.columns] for table in found.tables}
     whole = {place for place, some in tables.items() if some == columns[place[1]]}
     places = [
@@ -154,13 +167,13 @@ def advice_on_paper(found: "Reproduction") -> list[str]:
     claims = [
         found.label(judged.claim.id, judged.stack)
         for judged in found.claims
-        if whole.issuperset((judged.stack, table) for table in judged.claim.needs)
+        if sentence == ALIKE and whole.issuperset((judged.stack, table) for table in judged.claim.needs)
     ]
     rest = ""
     if claims:
         whose = "verdict on" if len(claims) == 1 else "verdicts on"
         rest = f"; the {whose} {listed(claims)} {'rests' if len(claims) == 1 else 'rest'} on one run"
-    return [f"in {'; '.join(places)}, {ALIKE}{rest}"]
+    return f"in {'; '.join(places)}, {sentence}{rest}"
 
 
 def measured_the_same(samples: Iterable[Iterable[float | None]], replications: int) -> bool:
@@ -193,12 +206,24 @@ def _of_points(found: "Sweep") -> list[str]:
     return lines
 
 
-def _alike_points(found: "Sweep") -> list[int]:
-    """The points of which all replications, two or more, measured the same."""
-    alike: list[int] = []
+def _alike_points(found: "Sweep") -> dict[str, list[int]]:
+    """The points of which all replications, two or more, measured the same, by what is said of them."""
+    alike: dict[str, list[int]] = {}
     for begin in range(0, found.manifest["points"], STRETCH):
-        alike += _alike_within(found.scan("summary"), begin, begin + STRETCH)
+        points = _alike_within(found.scan("summary"), begin, begin + STRETCH)
+        same = _same_within(found.scan("runs"), begin, begin + STRETCH) if points else set()
+        for point in points:
+            alike.setdefault(ALIKE if point in same else WITHOUT_CHANCE, []).append(point)
     return alike
+
+
+def _same_within(runs: "pl.LazyFrame", begin: int, end: int) -> set[int]:
+    """The points from `begin` up to `end` of which all runs have one fingerprint."""
+    import polars as pl
+
+    some = runs.filter(pl.col("point") >= begin, pl.col("point") < end)
+    points = some.group_by("point").agg(pl.col("fingerprint").n_unique())
+    return set(points.filter(pl.col("fingerprint") == 1).collect()["point"])
 
 
 def _alike_within(summary: "pl.LazyFrame", begin: int, end: int) -> list[int]:
@@ -220,7 +245,7 @@ def _of_runs(result: "Result") -> list[str]:
     lines = [f"the run ended in a lock: {_lock(named(locked, 'port'))}"] if locked else []
     every = result.manifest["replications"]
     if measured_the_same(_samples(result), every):
-        lines.append(ALIKE)
+        lines.append(_alike(result.fingerprints))
     flows, ports = result.rows("flows", "replication", *SENT), result.rows("ports", "replication", *LOST)
     for sentence, runs in _fruitless(flows, ports):
         place = "" if len(runs) == every else f"in {len(runs)} of {every} replications "
@@ -230,6 +255,11 @@ def _of_runs(result: "Result") -> list[str]:
         if limited:
             lines.append(sentence.format(flows=named(limited, "flow")))
     return lines
+
+
+def _alike(fingerprints: Iterable[str]) -> str:
+    """What is said of replications that measured the same."""
+    return ALIKE if len(set(fingerprints)) == 1 else WITHOUT_CHANCE
 
 
 def _samples(result: "Result") -> Iterable[list[float]]:

@@ -33,6 +33,7 @@ _EVENTS = "column of events"
 _COLLECTED = "column of what collect returns"
 _ROWS = "column of rows, of a reproduction"
 _ESTIMATES = "column of estimates and tables of sweeps, rows of --json"
+_HOPS = "arrivals of cells, or packets, at ports, discarded ones included, over the whole run"
 
 WORDS = (
     Word(
@@ -71,6 +72,7 @@ WORDS = (
         "any leaves no mean",
         f"compare, {_ESTIMATES}; {_ROWS}",
     ),
+    Word("mean", "the mean over the n replications", _ESTIMATES),
     Word("sd", "the standard deviation of the n values (divisor n - 1); one value has none", _ESTIMATES),
     Word(
         "deviation",
@@ -85,7 +87,7 @@ WORDS = (
         "measures.bottleneck names",
         "run, compare",
     ),
-    Word("cell-hops", "cells times the ports that they passed, over the whole run", "every command"),
+    Word("cell-hops", _HOPS, "every command"),
     Word(
         "fingerprint",
         "a hash of what happened at every port and in every sender: equal for the same scenario, seed and "
@@ -94,7 +96,7 @@ WORDS = (
     ),
     Word("replication", "the number of the run of a scenario, from 0: it chooses the random numbers", _EVERY),
     Word("seed", "the master seed of the random numbers", f"column of runs, {_COLLECTED}"),
-    Word("cell_hops", "cells times the ports that they passed, over the whole run", "column of runs"),
+    Word("cell_hops", _HOPS, "column of runs"),
     Word("metric", "which measure the row has", _LONG),
     Word("value", "the value of the measure, in the unit beside it", _LONG),
     Word("unit", "the unit of the value; empty for ratios and counts of events", f"{_LONG}, {_ROWS}"),

@@ -90,7 +90,7 @@ def test_a_command_behind_the_options_is_the_command(cli: Cli) -> None:
         (),
         ("--replications", "5", "--jobs", "2", "--seed", "3"),
         ("--json", "--set", "tcp.rto-min=100 ms"),
-        ("--trace", "--events"),
+        ("--trace",),
     ],
     ids=" ".join,
 )

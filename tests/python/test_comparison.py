@@ -272,6 +272,46 @@ def test_replications_are_added_until_a_winner_is_clear(scenario: ct.Scenario) -
         ct.compare(small, ["epd", "ppd"], until_clear="eficiency")
 
 
+def test_any_metric_of_the_summary_can_be_followed(
+    cli: Cli, scenario: ct.Scenario, scenario_file: Path, tmp_path: Path
+) -> None:
+    """What the table lacks comes before the rest, and is judged with it."""
+    small = scenario.with_({"duration": "400 ms"})
+    buffers = {"small": {"switch.buffer": "40 cells"}, "large": {"switch.buffer": "300 cells"}}
+    found = ct.compare(small, buffers, until_clear="occupancy_max", max_replications=12)
+    first, *others = found.measures
+    assert (first.name, found.leader("occupancy_max").best) == ("occupancy_max", "small")
+    assert not found.leader("occupancy_max").tied
+    assert [one.name for one in others] == [one.name for one in ct.compare(small, buffers).measures]
+    assert found.sentences()[0].startswith("Best by largest occupancy of the bottleneck: small, ahead of")
+    read = ct.Comparison.read(found.write(tmp_path / "out"))
+    assert read.mean_lines() == found.mean_lines()
+
+    words = ("compare", scenario_file, "--policies", "epd,ppd", "--set", "duration=100 ms")
+    for name, reason in (
+        ("fct_p99", "It is a measure that these runs lack"),
+        ("cwnd", "The frame 'series' has it"),
+        ("synchronisation_index", "no variant is best by synchronisation_index"),
+    ):
+        answer = cli(*words, "--until-clear", name)
+        assert (answer.code, answer.out) == (2, "")
+        assert reason in answer.err
+
+
+def test_what_is_followed_has_one_unit(scenario: ct.Scenario) -> None:
+    packets = scenario.with_({"link.framing": "packets", "duration": "100 ms", "switch.buffer": "40 packets"})
+    buffers = {"small": {"switch.buffer": "20 packets"}, "large": {}}
+    found = ct.compare(packets, buffers, until_clear="occupancy_mean", max_replications=3)
+    assert found.measures[0].unit == "packets"
+    assert "packets" in found.mean_lines()[0][1]
+    with pytest.raises(InputError, match="there is no difference of these"):
+        ct.compare(
+            scenario.with_({"duration": "100 ms"}),
+            {"cells": {}, "packets": packets},
+            until_clear="occupancy_mean",
+        )
+
+
 def test_no_more_replications_than_the_most_that_were_asked_for(cli: Cli, scenario_file: Path) -> None:
     """The scenario says three; so does nobody who asks for two at most."""
     words = ["compare", scenario_file, "--policies", "epd,ppd", "--set", "duration=100 ms", "--json"]

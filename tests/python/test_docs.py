@@ -141,8 +141,8 @@ class Reader:
 
 @pytest.fixture
 def reader(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
-    for name in ("scenarios", "papers"):
-        (tmp_path / name).mkdir()
+    for name in ("scenarios", "papers", "docs/fabrics"):
+        (tmp_path / name).mkdir(parents=True)
         for entry in (ROOT / name).iterdir():
             (tmp_path / name / entry.name).symlink_to(entry)
     for scenario in (ROOT / "scenarios" / "teaching").glob("*.toml"):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltrain as ct
-from celltrain.advice import advice, advice_on_sweep, advice_on_variants
+from celltrain.advice import ALIKE, WITHOUT_CHANCE, advice, advice_on_sweep, advice_on_variants
 from celltrain.notes import notes
 from celltrain.report import comparison_report, run_report
 from celltrain.report.sweep import sweep_report
@@ -125,7 +125,9 @@ def test_names_do_not_reach_the_terminal(cli: Cli, hostile: ct.Scenario, tmp_pat
     assert said["name"] == hostile.name, "JSON still says what the name is"
 
 
-@pytest.mark.parametrize("option", [("--csv",), ("--plots",), ("--pcap", "all"), ("--cell-pcap", "all")])
+@pytest.mark.parametrize(
+    "option", [("--csv",), ("--plots",), ("--events",), ("--pcap", "all"), ("--cell-pcap", "all")]
+)
 def test_options_that_write_files_need_a_folder(
     cli: Cli, scenario_file: Path, option: tuple[str, ...]
 ) -> None:
@@ -401,6 +403,31 @@ def test_replications_that_are_no_more_than_one_are_noted(scenario: ct.Scenario)
     (line,) = noted(advice_on_sweep(ct.sweep(fixed, grid=grid)))
     assert line.startswith(f"at 1 of 2 points, first at traffic.start = 0 s, {word}")
     assert noted(advice_on_sweep(ct.sweep(fixed, grid=grid, replications=1))) == []
+
+
+def test_replications_that_differ_in_nothing_that_is_measured_are_told_so(scenario: ct.Scenario) -> None:
+    """Transfers of drawn starts are over before anything is measured: their starts are drawn already."""
+    over = scenario.with_(
+        {
+            "traffic": {"kind": "finite", "bytes": "1 kB", "start": "0 ms .. 2 ms"},
+            "duration": "50 ms",
+            "warm-up": "49 ms",
+        }
+    )
+    word = "every replication measured the same"
+
+    def noted(lines: list[str]) -> list[str]:
+        return [line for line in lines if word in line]
+
+    found = ct.run(over)
+    assert len(set(found.fingerprints)) == found.manifest["replications"] > 1
+    assert noted(advice(found)) == [WITHOUT_CHANCE]
+    assert "traffic.start" not in WITHOUT_CHANCE
+    grid = {"traffic.start": ["0 ms .. 2 ms", "0 s", "1 ms .. 2 ms"]}
+    fixed = over.with_({"tie-break": "port-id"})
+    drawn, same = noted(advice_on_sweep(ct.sweep(fixed, grid=grid)))
+    assert drawn == f"at 2 of 3 points, first at traffic.start = 0 ms .. 2 ms, {WITHOUT_CHANCE}"
+    assert same == f"at 1 of 3 points, first at traffic.start = 0 s, {ALIKE}"
 
 
 def test_notes_that_differ_in_numbers_alone_are_one_in_a_sweep(scenario: ct.Scenario) -> None:

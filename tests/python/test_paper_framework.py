@@ -17,7 +17,7 @@ import pytest
 
 import celltrain as ct
 from celltrain import papers, statistics
-from celltrain.advice import ALIKE, advice_on_paper
+from celltrain.advice import ALIKE, WITHOUT_CHANCE, advice_on_paper
 from celltrain.papers import printed, recordings, running, statements
 from celltrain.papers.comparisons import KINDS, Limits, Part, judged
 from celltrain.papers.description import Column, Fitted
@@ -69,18 +69,21 @@ def test_a_table_whose_replications_are_one_run_is_noted(
 ) -> None:
     """The change log: "A note tells when every replication measured the same"."""
     (note,) = advice_on_paper(found)
-    assert note.startswith(f"in Table 1; Table 1 (sack), {ALIKE}")
-    assert "rest" not in note
+    assert note == f"in Table 1; Table 1 (sack), {WITHOUT_CHANCE}", "ties are drawn"
     assert found.to_json()["notes"] == [note]
     assert f"Note: {note}." in unescape(reproduction_report(found))
+    same = [replace(run, kept=replace(run.kept, fingerprint="0")) for run in found.runs]
+    (note,) = advice_on_paper(replace(found, runs=same))
+    assert note.startswith(f"in Table 1; Table 1 (sack), {ALIKE}")
+    assert "rest" not in note
     first, second = (one for one in found.claims if one.stack == "reno")
     of_table = replace(first, claim=replace(first.claim, needs=("Table 1",)))
-    (note,) = advice_on_paper(replace(found, claims=[of_table, second]))
+    (note,) = advice_on_paper(replace(found, runs=same, claims=[of_table, second]))
     assert note.endswith("; the verdict on grows rests on one run")
     both = [of_table, replace(of_table, stack="sack"), second]
-    (note,) = advice_on_paper(replace(found, claims=both))
+    (note,) = advice_on_paper(replace(found, runs=same, claims=both))
     assert note.endswith("; the verdicts on grows and grows (sack) rest on one run")
-    (note,) = advice_on_paper(replace(found, claims=both, alike=found.alike[:1]))
+    (note,) = advice_on_paper(replace(found, runs=same, claims=both, alike=found.alike[:1]))
     assert note == f"in Table 1 at one, {ALIKE}"
     assert advice_on_paper(ct.reproduce(ID, tables=["1"], replications=1)) == []
 

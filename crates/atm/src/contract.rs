@@ -25,6 +25,7 @@ pub struct Contract {
     /// send.
     pub category: Category,
     /// Peak cell rate: the host keeps the VC at it unless `spacing` says otherwise, and a policer enforces it. The line rate if not given.
+    /// On packet-framed links it counts what these add to each packet (`overhead`), unlike `traffic.rate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pcr: Option<CellRate>,
     /// What the host spaces at the peak rate.

@@ -115,16 +115,28 @@ impl<'a> Row<'a> {
     /// The row of a key of `table` whose values are not tables.
     pub(crate) fn new(document: Document<'a>, table: &'a Value, key: &'a str) -> Self {
         let schema = &table["properties"][key];
-        // Of a file, keys are required unless it extends another.
-        let required = table["required"].as_array().or_else(|| table["then"]["required"].as_array());
-        let required = required.is_some_and(|keys| keys.iter().any(|name| name == key));
-        let default = match (&schema["default"], required) {
-            (_, true) => "required".to_owned(),
+        let default = match (&schema["default"], is_required(table, key)) {
+            (_, true) => REQUIRED.to_owned(),
             (Value::Null, false) => String::new(),
             (value, false) => format!("`{value}`"),
         };
         Self { key, values: document.resolve(schema).values(), default, meaning: description(schema) }
     }
+
+    /// The row of a key of `table` whose values are tables, described elsewhere.
+    pub(crate) fn of_table(table: &'a Value, key: &'a str, values: String) -> Self {
+        let default = if is_required(table, key) { REQUIRED } else { "" };
+        Self { key, values, default: default.to_owned(), meaning: description(&table["properties"][key]) }
+    }
+}
+
+/// What stands in place of a default where a key has to be written.
+const REQUIRED: &str = "required";
+
+/// Whether a table needs a key. Of a file, keys are required unless it extends another.
+fn is_required(table: &Value, key: &str) -> bool {
+    let required = table["required"].as_array().or_else(|| table["then"]["required"].as_array());
+    required.is_some_and(|keys| keys.iter().any(|name| name == key))
 }
 
 /// A table of keys.

@@ -78,8 +78,7 @@ impl<'a> Page<'a> {
             if !resolved.is_table() {
                 rows.push(Row::new(self.document, table.schema, key));
             } else if let Some(title) = resolved.definition.and_then(|name| self.described.get(name)) {
-                let values = format!("a table as `{title}`");
-                rows.push(Row { key, values, default: String::new(), meaning: description(schema) });
+                rows.push(Row::of_table(table.schema, key, format!("a table as `{title}`")));
             } else {
                 tables.push((key, schema));
             }

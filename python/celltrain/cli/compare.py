@@ -59,7 +59,7 @@ def compare(
         typer.Option(
             "--until-clear",
             metavar="MEASURE",
-            help="Add replications until one variant is clearly best by this measure.",
+            help="Add replications until one variant is clearly best by this metric of the summary.",
         ),
     ] = None,
     max_replications: Annotated[

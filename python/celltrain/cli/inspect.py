@@ -30,8 +30,9 @@ def check(
 ) -> None:
     """Check a scenario without running it, or a results folder.
 
-    Of a scenario, the settings that have no effect are named. Of a results folder, every file is compared
-    with its checksum, and the defaults that have changed since are listed.
+    Of a scenario, notes name some settings that have no effect, such as ECN where no switch marks. Of a
+    results folder, every file is compared with its checksum, and the defaults that have changed since are
+    listed.
     """
     from celltrain.notes import notes
     from celltrain.text import counted

@@ -30,7 +30,8 @@ def run(
         bool, typer.Option("--plots", help="With --out, also draw pictures (PNG, SVG, PDF).")
     ] = False,
     events: Annotated[
-        bool, typer.Option("--events", help="Record the events of every TCP sender with their causes.")
+        bool,
+        typer.Option("--events", help="With --out, record the events of every TCP sender with their causes."),
     ] = False,
     pcap: Annotated[
         list[str] | None,
@@ -57,7 +58,9 @@ def run(
     from celltrain import experiment
 
     if out is None:
-        _refuse_files({"--pcap": pcap, "--cell-pcap": cell_pcap, "--plots": plots, "--csv": csv})
+        _refuse_files(
+            {"--events": events, "--pcap": pcap, "--cell-pcap": cell_pcap, "--plots": plots, "--csv": csv}
+        )
     drawn = plots and options.pictures(asked=True)
     loaded = options.load_scenario(scenario, set_)
     traced = out is not None if trace is None else trace

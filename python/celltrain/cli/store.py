@@ -1,7 +1,7 @@
 """`celltrain store`: the finished runs in a results folder, and those that other versions left."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,9 +26,10 @@ def store(
     from celltrain.results import core_version
     from celltrain.runs.listing import listing
     from celltrain.runs.pruning import prune as drop
+    from celltrain.text import counted
 
     found = drop(folder) if prune else listing(folder)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"celltrain": version, "runs": runs, "bytes": octets, "dropped": prune and version != core_version()}
         for version, (runs, octets) in found.versions.items()
     ]
@@ -39,7 +40,9 @@ def store(
         words = (
             "dropped" if row["dropped"] else "in use" if row["celltrain"] == core_version() else "not read"
         )
-        terminal.say(f"{row['runs']:,} runs of celltrain {row['celltrain']}, {row['bytes']:,} bytes: {words}")
+        terminal.say(
+            f"{counted(row['runs'], 'run')} of celltrain {row['celltrain']}, {row['bytes']:,} bytes: {words}"
+        )
     if found.damaged:
         terminal.say(f"damaged batches of runs, which are made again: {found.damaged}")
     elif not rows:

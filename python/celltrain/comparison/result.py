@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
@@ -116,8 +117,16 @@ class Comparison:
 
     @cached_property
     def measures(self) -> list[Measure]:
-        """The measures of the table, of those that every run has."""
-        return compared({measure.name for measure in self.every_measure})
+        """The measures of the table, of those that every run has.
+
+        The measure that `until_clear` followed is one of them, and the first if the others lack it.
+        """
+        table = compared({measure.name for measure in self.every_measure})
+        followed = (self.manifest.get("until_clear") or {}).get("measure")
+        if followed in {measure.name for measure in table}:
+            return table
+        own = (one for one in self.every_measure if one.name == followed)
+        return [*(replace(one, unit=self.unit(one)) for one in own), *table]
 
     @cached_property
     def every_measure(self) -> list[Measure]:
@@ -221,7 +230,8 @@ class Comparison:
             InputError: the table does not have the measure.
         """
         name = self._table_name(measure)
-        return Leader.of(registry.measure(name), self._samples[name], len(self.measures), self._share)
+        of_table = next(one for one in self.measures if one.name == name)
+        return Leader.of(of_table, self._samples[name], len(self.measures), self._share)
 
     def gain_of_pairing(self, measure: Measure | str) -> float | None:
         """What common random numbers gained for a measure: the median over the differences.

@@ -15,10 +15,9 @@ from celltrain.comparison.variants import (
     varied,
     written,
 )
-from celltrain.errors import Defect, InputError, unknown
+from celltrain.errors import Defect, InputError
 from celltrain.experiment import MAX_RUNS, Progress, Task, attempt, replicate, within
 from celltrain.folder import Folder
-from celltrain.registry import COMPARED
 from celltrain.results import Record, Result, provenance
 from celltrain.runs import Store
 from celltrain.scenario import Scenario
@@ -62,8 +61,8 @@ def compare(
         seed: the master seed of every variant; that of `scenario` by default.
         jobs: threads; as many as there are cores by default. Results do not depend on it.
         trace: also record time series.
-        until_clear: a measure: as many more replications are added, again and again, until a single variant
-            is best by it. Each look at the data spends a part of the error
+        until_clear: a metric of the summary: as many more replications are added, again and again, until a
+            single variant is best by it. Each look at the data spends a part of the error
             (`celltrain.verdicts.spent_share`), so that looking often names no winner that there is not.
         max_replications: with `until_clear`, replications of each at most, clear or not; also where the
             scenario's own number is larger.
@@ -73,8 +72,8 @@ def compare(
             of an earlier call are taken.
 
     Raises:
-        InputError: there are less than two variants, two that are the same scenario, no such measure, or more
-            replications than the most.
+        InputError: there are less than two variants, two that are the same scenario, more replications than
+            the most, no such measure, or one that the runs lack or by which no variant is best.
         Defect: less than two variants are left without runs that found celltrain wrong.
     """
     arguments.claimed("folder", folder)
@@ -96,8 +95,7 @@ def compare(
     step, count, looks = len(first), len(first), 0
     store = None if folder is None else folder.store(first[0].seed)
     if until_clear is not None:
-        if arguments.text("until_clear", until_clear) not in COMPARED:
-            raise unknown("measure", until_clear, COMPARED)
+        _followed(until_clear)
         store = Store(None, first[0].seed) if store is None else store
     began, before = time.perf_counter(), 0 if store is None else len(store)
     while True:
@@ -115,11 +113,31 @@ def compare(
         runs = _Runs(tasks, found, defects, time.perf_counter() - began, reused)
         until = None if until_clear is None else {"measure": until_clear, "looks": looks}
         comparison = _compared(scenario, settings, changed, runs, until)
+        if until_clear is not None and looks == 1:
+            _measured(until_clear, comparison)
         if until_clear is None or defects or count >= max_replications:
             return comparison
-        if not comparison.leader(registry.measure(until_clear)).tied:
+        if not comparison.leader(until_clear).tied:
             return comparison
         count = min(count + step, max_replications)
+
+
+def _followed(name: str) -> None:
+    """Refuses what no variant is best by."""
+    every = {one.name: one for one in registry.measures() if one.over == "run"}
+    if arguments.text("until_clear", name) not in every:
+        raise registry.unmeasured(name, every, "measure")
+    if every[name].better is None:
+        raise InputError(f"no variant is best by {name}: neither more nor less of it is better")
+
+
+def _measured(name: str, comparison: Comparison) -> None:
+    """Refuses a measure that a variant lacks, or that has not one unit in all."""
+    known = [one.name for one in comparison.every_measure]
+    if name not in known:
+        raise registry.unmeasured(name, known, "measure")
+    for variant in comparison.variants[1:]:
+        comparison.difference(variant, name)
 
 
 @dataclass(frozen=True)

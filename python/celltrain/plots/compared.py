@@ -72,7 +72,7 @@ def _best(found: "Comparison", measure: "Measure") -> set[str]:
 
 def _column(axis: "Axes", found: "Comparison", measure: "Measure", order: Sequence[str]) -> None:
     factor, unit = text.scale(found.size(measure), found.unit(measure))
-    is_judged = measure in found.measures
+    is_judged = measure.name in {one.name for one in found.measures}
     best = _best(found, measure) if is_judged else set(order)
     for row, name in enumerate(order):
         estimate = found.results[name].estimate(measure.name)

@@ -1,7 +1,7 @@
 //! CAPC: congestion avoidance using proportional control. One explicit rate for all VCs moves in proportion to the distance of
 //! the load from its target.
 //!
-//! The rate starts at the link rate divided by the number of VCs of the port, VCs of other categories included. After each interval it is
+//! The rate starts at the link rate divided by the number of ABR VCs of the port. After each interval it is
 //! multiplied by a factor that is linear in the distance from the target load, within limits. While the queue is long, RM cells also
 //! carry CI. The state is one number per port, and nothing per VC.
 

@@ -1,8 +1,8 @@
 //! EPRCA: enhanced proportional rate control. The switch keeps a mean of the rates that sources declare. While its queue is long,
 //! it limits the VCs above the mean to a little less than the mean, or all VCs to a fraction of it.
 //!
-//! The mean is exponential and moves with each forward RM cell. It starts at the link rate divided by the number of VCs of
-//! the port, VCs of other categories included. The state is one number per port, and nothing per VC.
+//! The mean is exponential and moves with each forward RM cell. It starts at the link rate divided by the number of ABR
+//! VCs of the port. The state is one number per port, and nothing per VC.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;

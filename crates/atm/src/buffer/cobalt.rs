@@ -6,8 +6,8 @@
 //! been empty, at most once in `target`. While the queue behaves, the probability is 0 and CoDel is alone.
 //!
 //! CoDel itself is kept simpler than in RFC 8289. It begins to count as soon as a frame has waited too long, and the first drop follows an
-//! interval later. When frames wait less, the number of drops counts down again at the same pace, so that dropping begins anew from where
-//! it was.
+//! interval later. Too long is more than `target`, and more than the link takes for four of the longest frames so far. When frames wait less,
+//! the number of drops counts down again at the same pace, so that dropping begins anew from where it was.
 //!
 //! The last frame of the queue is not dropped. CAKE has such a state in each of its queues; here a port has one.
 //!

@@ -179,8 +179,12 @@ impl Convert<'_> {
             DeValue::String(text) => Value::String(text.to_string()),
             DeValue::Integer(integer) => {
                 let parsed = i64::from_str_radix(integer.as_str(), integer.radix());
-                let message =
-                    || format!("expected a whole number from {} to {}, found {integer}", i64::MIN, i64::MAX);
+                let limit = if integer.as_str().starts_with('-') {
+                    format!("from {}", i64::MIN)
+                } else {
+                    format!("up to {}", i64::MAX)
+                };
+                let message = || format!("expected a whole number {limit}, found {integer}");
                 Value::Integer(parsed.map_err(|_| (message(), offset))?)
             }
             DeValue::Float(float) => {

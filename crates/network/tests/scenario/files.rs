@@ -368,7 +368,7 @@ fn errors_say_line_key_and_what_was_expected() {
         ("[topology]\nsources = 3", "9: duplicate key \"topology\""),
         (
             "[cells]\nseed = 18446744073709551615",
-            "10: expected a whole number from -9223372036854775808 to 9223372036854775807, found 18446744073709551615",
+            "10: expected a whole number up to 9223372036854775807, found 18446744073709551615",
         ),
     ] {
         let found = error(&format!("{MINIMAL}{added}\n"), &[]);

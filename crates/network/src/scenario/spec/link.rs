@@ -26,7 +26,7 @@ pub struct LinkSpec {
     pub delay: Delay,
     /// Whether the link carries cells or packets. All links on the path of a flow must have the same framing.
     pub framing: Framing,
-    /// Bytes that a packet-framed link adds to each IP packet (frame header, preamble, gap).
+    /// Bytes that a packet-framed link adds to each IP packet (frame header, preamble, gap), up to 4 KiB.
     pub overhead: Bytes,
     /// Share of what the link loses at random, after its transmission: 0 to 1.
     #[schemars(range(min = 0, max = 1))]

@@ -48,7 +48,7 @@ forms! {
         /// behind them (Singla, Hong, Popa and Godfrey 2012: Jellyfish). Every switch can reach every other. Each flow takes one of the
         /// shortest paths, by a hash of its name.
         Random(Random),
-        /// Nodes and links written out; the flows are those of `[[flow]]`.
+        /// Nodes and links written out; the flows are those of `[[group]]` and `[[flow]]`.
         Graph(ExplicitGraph),
     }
 }
