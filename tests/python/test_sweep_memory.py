@@ -72,7 +72,8 @@ class Swept:
 alike = advice._alike_points(Swept())
 flows, ports = (advice._of_sweep(Swept(), "", names) for names in (advice.SENT, advice.LOST))
 fruitless = advice._fruitless(flows, ports)
-print(peak_memory(), len(alike), len(list(fruitless)))
+said = (advice.ALIKE, advice.WITHOUT_CHANCE)
+print(peak_memory(), *(len(alike[one]) for one in said), len(list(fruitless)))
 """
 
 
@@ -90,12 +91,16 @@ def test_memory_of_notes_does_not_grow_with_the_points(tmp_path: Path) -> None:
             metric=(pl.col("row") % metrics).cast(pl.String),
             # Every second point measures the same twice.
             value=pl.when(pl.col("row") // (2 * metrics) % 2 == 0).then(1.0).otherwise(pl.col("row")),
+            # Every fourth point has two fingerprints.
+            fingerprint=pl.when(pl.col("row") // (2 * metrics) % 4 == 0)
+            .then(pl.col("row") // metrics % 2)
+            .otherwise(0),
             **dict.fromkeys(advice.SENT, pl.lit(1.0)),
         ).write_parquet(file, row_group_size=8192)
         command = [sys.executable, "-c", PEAK + ADVISE, str(file), str(points)]
         answer = subprocess.run(command, capture_output=True, text=True, check=True)
-        memory, alike, fruitless = map(int, answer.stdout.split())
-        assert (alike, fruitless) == (points // 2, 0)
+        memory, alike, without_chance, fruitless = map(int, answer.stdout.split())
+        assert (alike, without_chance, fruitless) == (points // 4, points // 4, 0)
         found[points] = memory
     assert found[40_000] - found[2000] < 60e6, (
         "a row of all points takes a hundred bytes while they are sorted"
