@@ -54,7 +54,7 @@ LIMITS = {
 OF_ALL = {"limited_by_timeout"}
 """Limits that a note reports only where they hold up every TCP flow."""
 
-SENT = ("goodput", "segments_sent", "cells_sent", "timeouts")
+SENT = ("goodput", "segments_sent", "cells_sent", "timeouts", "cells_dropped_at_source")
 """Columns of flows by which runs are found that sent data and have no goodput."""
 
 ALIKE = (
@@ -64,11 +64,11 @@ ALIKE = (
 )
 """What is said of replications that are no more than one."""
 
-WITHOUT_CHANCE = (
-    "every replication measured the same, though not the same happened in each: what is measured does not "
-    "depend on chance here"
+MEASURED_ALIKE = (
+    "every replication measured the same, though not the same happened in each: intervals of 0 say nothing "
+    'about chance; where sources begin at one instant, write traffic.start = "0 s .. 10 ms"'
 )
-"""What is said of replications that differ in nothing that is measured."""
+"""What is said of replications whose summaries are the same, as where ties among like sources are drawn."""
 
 LOST = ("locked", "cells_discarded", "lost_random", "lost_scripted", "lost_burst", "lost_dark")
 """Columns of ports: whether it is locked at the end of the run, and what is lost."""
@@ -167,7 +167,7 @@ def _note_on_paper(found: "Reproduction", sentence: str, tables: Mapping[tuple[s
     claims = [
         found.label(judged.claim.id, judged.stack)
         for judged in found.claims
-        if sentence == ALIKE and whole.issuperset((judged.stack, table) for table in judged.claim.needs)
+        if whole.issuperset((judged.stack, table) for table in judged.claim.needs)
     ]
     rest = ""
     if claims:
@@ -213,7 +213,7 @@ def _alike_points(found: "Sweep") -> dict[str, list[int]]:
         points = _alike_within(found.scan("summary"), begin, begin + STRETCH)
         same = _same_within(found.scan("runs"), begin, begin + STRETCH) if points else set()
         for point in points:
-            alike.setdefault(ALIKE if point in same else WITHOUT_CHANCE, []).append(point)
+            alike.setdefault(ALIKE if point in same else MEASURED_ALIKE, []).append(point)
     return alike
 
 
@@ -259,7 +259,7 @@ def _of_runs(result: "Result") -> list[str]:
 
 def _alike(fingerprints: Iterable[str]) -> str:
     """What is said of replications that measured the same."""
-    return ALIKE if len(set(fingerprints)) == 1 else WITHOUT_CHANCE
+    return ALIKE if len(set(fingerprints)) == 1 else MEASURED_ALIKE
 
 
 def _samples(result: "Result") -> Iterable[list[float]]:
@@ -297,15 +297,17 @@ def _fruitless(flows: Iterable[Row], ports: Iterable[Row]) -> Iterable[tuple[str
     if not fruitless:
         return found.items()  # before the ports are read: a sweep may have millions of rows of them
     losses = {run: sum(lost) for run, (locked, *lost) in _sums(ports) if not locked}
-    for run, (segments, cells, timeouts) in fruitless.items():
-        if segments + cells > 0 and run in losses:
-            reason = _reason(losses[run], segments, timeouts)
+    for run, (segments, cells, timeouts, dropped) in fruitless.items():
+        if segments + cells + dropped > 0 and run in losses:
+            reason = _reason(losses[run], segments, timeouts, dropped)
             found.setdefault(f"the goodput is 0 though data were sent: {reason}", []).append(run)
     return found.items()
 
 
-def _reason(lost: float, segments: float, timeouts: float) -> str:
+def _reason(lost: float, segments: float, timeouts: float, dropped: float) -> str:
     """Why a run has no goodput, and what to do."""
+    if dropped and not lost:
+        return "cells found no room at their ABR sources; write a larger abr.source-buffer"
     if not lost:
         return "nothing was lost, and the run ended too early; write a longer duration"
     if segments and not timeouts:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltrain as ct
-from celltrain.advice import ALIKE, WITHOUT_CHANCE, advice, advice_on_sweep, advice_on_variants
+from celltrain.advice import ALIKE, MEASURED_ALIKE, advice, advice_on_sweep, advice_on_variants
 from celltrain.notes import notes
 from celltrain.report import comparison_report, run_report
 from celltrain.report.sweep import sweep_report
@@ -405,6 +405,24 @@ def test_replications_that_are_no_more_than_one_are_noted(scenario: ct.Scenario)
     assert noted(advice_on_sweep(ct.sweep(fixed, grid=grid, replications=1))) == []
 
 
+def test_frames_that_no_source_takes_are_named(scenario: ct.Scenario) -> None:
+    """A frame of sixty cells never fits into fifty."""
+    vain = scenario.with_(
+        {
+            "traffic": {"kind": "cbr", "rate": "8 Mbit/s", "frame": 60},
+            "switch.allocator.algorithm": "erica",
+            "vc.category": "abr",
+            "abr.source-buffer": "50 cells",
+            "abr.source-discard": "frames",
+            "duration": "100 ms",
+            "warm-up": "0 s",
+        }
+    )
+    found = ct.run(vain)
+    assert found.estimate("goodput").mean == 0.0
+    assert any("write a larger abr.source-buffer" in line for line in advice(found))
+
+
 def test_replications_that_differ_in_nothing_that_is_measured_are_told_so(scenario: ct.Scenario) -> None:
     """Transfers of drawn starts are over before anything is measured: their starts are drawn already."""
     over = scenario.with_(
@@ -421,12 +439,11 @@ def test_replications_that_differ_in_nothing_that_is_measured_are_told_so(scenar
 
     found = ct.run(over)
     assert len(set(found.fingerprints)) == found.manifest["replications"] > 1
-    assert noted(advice(found)) == [WITHOUT_CHANCE]
-    assert "traffic.start" not in WITHOUT_CHANCE
+    assert noted(advice(found)) == [MEASURED_ALIKE]
     grid = {"traffic.start": ["0 ms .. 2 ms", "0 s", "1 ms .. 2 ms"]}
     fixed = over.with_({"tie-break": "port-id"})
     drawn, same = noted(advice_on_sweep(ct.sweep(fixed, grid=grid)))
-    assert drawn == f"at 2 of 3 points, first at traffic.start = 0 ms .. 2 ms, {WITHOUT_CHANCE}"
+    assert drawn == f"at 2 of 3 points, first at traffic.start = 0 ms .. 2 ms, {MEASURED_ALIKE}"
     assert same == f"at 1 of 3 points, first at traffic.start = 0 s, {ALIKE}"
 
 

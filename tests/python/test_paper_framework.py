@@ -17,7 +17,7 @@ import pytest
 
 import celltrain as ct
 from celltrain import papers, statistics
-from celltrain.advice import ALIKE, WITHOUT_CHANCE, advice_on_paper
+from celltrain.advice import ALIKE, MEASURED_ALIKE, advice_on_paper
 from celltrain.papers import printed, recordings, running, statements
 from celltrain.papers.comparisons import KINDS, Limits, Part, judged
 from celltrain.papers.description import Column, Fitted
@@ -69,7 +69,7 @@ def test_a_table_whose_replications_are_one_run_is_noted(
 ) -> None:
     """The change log: "A note tells when every replication measured the same"."""
     (note,) = advice_on_paper(found)
-    assert note == f"in Table 1; Table 1 (sack), {WITHOUT_CHANCE}", "ties are drawn"
+    assert note == f"in Table 1; Table 1 (sack), {MEASURED_ALIKE}", "ties are drawn"
     assert found.to_json()["notes"] == [note]
     assert f"Note: {note}." in unescape(reproduction_report(found))
     same = [replace(run, kept=replace(run.kept, fingerprint="0")) for run in found.runs]

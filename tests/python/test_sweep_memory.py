@@ -72,7 +72,7 @@ class Swept:
 alike = advice._alike_points(Swept())
 flows, ports = (advice._of_sweep(Swept(), "", names) for names in (advice.SENT, advice.LOST))
 fruitless = advice._fruitless(flows, ports)
-said = (advice.ALIKE, advice.WITHOUT_CHANCE)
+said = (advice.ALIKE, advice.MEASURED_ALIKE)
 print(peak_memory(), *(len(alike[one]) for one in said), len(list(fruitless)))
 """
 
@@ -99,8 +99,8 @@ def test_memory_of_notes_does_not_grow_with_the_points(tmp_path: Path) -> None:
         ).write_parquet(file, row_group_size=8192)
         command = [sys.executable, "-c", PEAK + ADVISE, str(file), str(points)]
         answer = subprocess.run(command, capture_output=True, text=True, check=True)
-        memory, alike, without_chance, fruitless = map(int, answer.stdout.split())
-        assert (alike, without_chance, fruitless) == (points // 4, points // 4, 0)
+        memory, alike, measured_alike, fruitless = map(int, answer.stdout.split())
+        assert (alike, measured_alike, fruitless) == (points // 4, points // 4, 0)
         found[points] = memory
     assert found[40_000] - found[2000] < 60e6, (
         "a row of all points takes a hundred bytes while they are sorted"

@@ -409,6 +409,11 @@ fn a_flow_knows_what_limits_it() {
         let [application, _, _, window, ..] = shares(table, &line(1000), &[(100_000, SECOND)], 3 * SECOND);
         assert!(application > 0.7 && window > 0.05, "{table}: {application} {window}");
     }
+    // Also while the pacer, or Nagle's algorithm, has the last word.
+    for (table, bytes) in [("pacing = true", 1_000), ("nagle = true\ninitial-window = 10", 1_500)] {
+        let bursts: Vec<_> = (0..5).map(|second| (bytes, second * SECOND)).collect();
+        assert_eq!(shares(table, &line(1000), &bursts, 5 * SECOND)[0], 1.0, "{table}");
+    }
     // While a loss is repaired, or its timer runs, something else limits.
     let [application, _, _, window, recovery, timeout] = shares(
         "stack = 'sack'\nwindow-scaling = true\nreceive-window = '4 MB'",

@@ -176,6 +176,8 @@ def again(
     more: Sequence[str] = (),
 ) -> list[str]:
     """The command that makes the same runs again: the file, what was set, seed and replications."""
+    from celltrain.report import parts
+
     words = [
         "celltrain",
         command,
@@ -183,7 +185,7 @@ def again(
         *(word for pair in pairs or () for word in ("--set", pair)),
         *more,
     ]
-    return [*words, "--seed", str(manifest["seed"]), "--replications", str(manifest["replications"])]
+    return [*words, *parts.same_runs(manifest)]
 
 
 def end_with(defects: Sequence[str]) -> None:

@@ -125,9 +125,10 @@ def compare(
 def _followed(name: str) -> None:
     """Refuses what no variant is best by."""
     every = {one.name: one for one in registry.measures() if one.over == "run"}
+    ordered = [one.name for one in every.values() if one.better is not None]
     if arguments.text("until_clear", name) not in every:
-        raise registry.unmeasured(name, every, "measure")
-    if every[name].better is None:
+        raise registry.unmeasured(name, ordered, "measure")
+    if name not in ordered:
         raise InputError(f"no variant is best by {name}: neither more nor less of it is better")
 
 

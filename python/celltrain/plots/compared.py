@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["compared_points", "order_by"]
 
 COLUMNS = 5
-"""Measures side by side; more would leave too little width for each."""
+"""Measures side by side, where they are chosen; many more would leave too little width for each."""
 
 ROW = 0.235
 """Inches of a row."""
@@ -43,7 +43,7 @@ def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = 
     The best of each measure is full, as are those that cannot be told from it; the others are hollow.
     Measures that the table of the comparison lacks are not judged.
     """
-    chosen = list(measures or found.measures)[:COLUMNS]
+    chosen = list(measures)[:COLUMNS] if measures else found.measures
     order = order_by(found, chosen[0])
     names = legible(order)
     longest = max(map(len, names))

@@ -62,8 +62,7 @@ def _command(found: Comparison) -> list[str]:
     """The command of a comparison of which nobody has said how the file is called; none if there is none."""
     m = found.manifest
     options = _options(m["variants"], list(m.get("scenarios", ())))
-    common = ["--seed", str(m["seed"]), "--replications", str(m["replications"])]
-    return ["celltrain", "compare", "SCENARIO", *options, *common] if options else []
+    return ["celltrain", "compare", "SCENARIO", *options, *parts.same_runs(m)] if options else []
 
 
 def _options(variants: Mapping[str, Mapping[str, str]], scenarios: Sequence[str]) -> list[str]:

@@ -20,6 +20,7 @@ __all__ = [
     "occupancy_chart",
     "points_chart",
     "rerun",
+    "same_runs",
     "series_caption",
     "series_chart",
     "windows_caption",
@@ -187,6 +188,17 @@ def how_sure(page: Page, manifest: Mapping[str, Any]) -> None:
         "The same scenario, seed and version give the same fingerprint, whatever the number of threads.",
         "note",
     )
+
+
+def same_runs(manifest: Mapping[str, Any]) -> list[str]:
+    """The options of a command that makes the same runs again."""
+    replications = str(manifest["replications"])
+    words = ["--seed", str(manifest["seed"]), "--replications", replications]
+    followed = manifest.get("until_clear")
+    if followed:
+        # As many replications are there at once: there is one look, and none is added.
+        words += ["--until-clear", followed["measure"], "--max-replications", replications]
+    return words
 
 
 def rerun(page: Page, command: Sequence[str], manifest: Mapping[str, Any]) -> None:

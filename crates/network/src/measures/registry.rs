@@ -205,7 +205,7 @@ pub static FLOW: &[Measure] = measures![Flow:
     ("frames_eligible", "eligible frames", "", "frames", "frames that the policer of the VC found eligible for its guarantee", SUM, "ATM Forum TM 4.1 section 4.5.5.2 (F-GCRA)", None),
     ("frames_tagged", "frames tagged", "", "frames", "frames that the policer tagged (CLP = 1)", SUM, "ATM Forum TM 4.1 section 5.8", None),
     ("cells_tagged", "cells tagged", "", "cells", "cells that the policer of the VC tagged: the host sent them with CLP = 0, and they went on with CLP = 1", SUM, "ATM Forum TM 4.1 section 5.8", None),
-    ("cells_dropped_at_source", "cells dropped at the source", "", "cells", "cells that found the queue of the ABR source full", SUM, OURS, LESS),
+    ("cells_dropped_at_source", "cells dropped at the source", "", "cells", "cells that found no room in the queue of the ABR source, or whose frame found none", SUM, OURS, LESS),
     ("source_queue_max", "largest source queue", "", "cells", "most cells that waited at the ABR source since the end of the warm-up", "largest over flows", OURS, LESS),
     ("cells_useful", "useful cells", "", "cells", "cells that arrived in whole frames; flows that share a VC count with the first of them", SUM, OURS, MORE),
     ("cells_useless", "useless cells", "", "cells", "cells that arrived in broken frames, those of frames that have not ended yet too; flows that share a VC count with the first of them", SUM, OURS, LESS),

@@ -2,15 +2,15 @@
 
 use celltrain_network::{
     Experiment, Options, RunResult,
-    scenario::Scenario,
+    scenario::{Scenario, ScenarioError},
     table::{Column, Table as Measured},
 };
 use toml::{Table, Value};
 
 use crate::{
     draw::put,
-    invariants::{Failure, Trial, panic_kind},
-    measures::unlike_rows,
+    invariants::{Failure, Trial, most_rounds, panic_kind},
+    measures::{by_the_fastest_clocks, unlike_rows},
     panics::caught,
 };
 
@@ -26,10 +26,19 @@ const ELSEWHERE: &str = "elsewhere";
 
 /// Two hosts that share nothing with the network of a scenario change nothing of it.
 pub(crate) fn look_beside(trial: &mut Trial, usual: &RunResult, _: u64) {
-    let text = trial.scenario.to_toml();
-    let Some(text) = with_another(&text) else { return };
-    let Ok(scenario) = Scenario::from_toml(&text, "beside.toml", &[]) else { return };
-    let (most, mut rounds) = (2 * trial.most_rounds(), 0);
+    let Some(text) = with_another(&trial.scenario.to_toml()) else { return };
+    let Some(both) = other_run(trial, BESIDE, Scenario::from_toml(&text, "beside.toml", &[])) else { return };
+    for (name, one, two) in [("flows", &usual.flows, &both.flows), ("ports", &usual.ports, &both.ports)] {
+        unlike(name, one, &without_another(two)).into_iter().for_each(|failure| trial.fail(failure));
+    }
+    series(BESIDE, usual, &both, usize::MAX).into_iter().for_each(|failure| trial.fail(failure));
+}
+
+/// The run of another scenario, unless that is refused: what suits one need not suit the other.
+fn other_run(trial: &mut Trial, what: &str, scenario: Result<Scenario, ScenarioError>) -> Option<RunResult> {
+    let scenario = scenario.ok()?;
+    let graph = by_the_fastest_clocks(scenario.graph().ok()?, scenario.spec().link.rate_spread);
+    let (most, mut rounds) = (most_rounds(&scenario, &graph), 0);
     let outcome = caught(|| {
         let experiment = Experiment::new(&scenario).ok()?;
         let mut options = Options::default();
@@ -42,22 +51,18 @@ pub(crate) fn look_beside(trial: &mut Trial, usual: &RunResult, _: u64) {
         Some(experiment.run_network(network, &mut interrupt))
     });
     match outcome {
-        Err(panic) => trial.fail(Failure::new(panic_kind(BESIDE, &panic), panic)),
-        // It is refused: what all flows have in common does not suit the other network.
+        Err(panic) => trial.fail(Failure::new(panic_kind(what, &panic), panic)),
         Ok(None) => {}
         Ok(Some(None)) => {
-            trial.fail(Failure::new(format!("{BESIDE}: does not end"), format!("{rounds} rounds")))
+            trial.fail(Failure::new(format!("{what}: does not end"), format!("{rounds} rounds")));
         }
-        Ok(Some(Some(both))) => {
-            trial.add_hops(both.cell_hops);
-            for (name, one, two) in
-                [("flows", &usual.flows, &both.flows), ("ports", &usual.ports, &both.ports)]
-            {
-                unlike(name, one, &without_another(two)).into_iter().for_each(|failure| trial.fail(failure));
-            }
-            series(BESIDE, usual, &both, usize::MAX).into_iter().for_each(|failure| trial.fail(failure));
+        Ok(Some(Some(result))) => {
+            trial.add_hops(result.cell_hops);
+            trial.note(what);
+            return Some(result);
         }
     }
+    None
 }
 
 /// The scenario in `text` with another network, if its nodes are written out.
@@ -140,14 +145,11 @@ fn series(what: &str, one: &RunResult, two: &RunResult, most: usize) -> Vec<Fail
 }
 
 /// What a run samples does not depend on how long it goes on.
-pub(crate) fn look_longer(trial: &mut Trial, usual: &RunResult, lots: u64) {
-    // A run more takes its time: of a third of the scenarios.
-    if !lots.is_multiple_of(3) {
-        return;
-    }
+pub(crate) fn look_longer(trial: &mut Trial, usual: &RunResult, _: u64) {
     let duration = trial.scenario.spec().duration.ps();
-    let longer = [("duration", format!("{} ps", duration + duration / 2))];
-    let Some(other) = trial.run(LONGER, &longer, |_| {}, |_| {}) else { return };
+    let longer = [("duration".to_owned(), format!("{} ps", duration + duration / 2))];
+    let scenario = trial.scenario.with_overrides(&longer);
+    let Some(other) = other_run(trial, LONGER, scenario) else { return };
     let samples = (duration / trial.scenario.spec().sample.ps().max(1)) as usize;
     series(LONGER, usual, &other, samples).into_iter().for_each(|failure| trial.fail(failure));
 }

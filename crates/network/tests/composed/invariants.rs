@@ -96,6 +96,26 @@ pub(crate) fn panic_kind(what: &str, panic: &str) -> String {
     kind
 }
 
+/// How many rounds of visits a run may take: a round takes the network at least as far as the shortest way of anything
+/// from one process to the next, or to the next event, or as far as the fastest link carries a quarter of a million cells.
+pub(crate) fn most_rounds(scenario: &Scenario, graph: &Graph) -> u64 {
+    let pauses = scenario.spec().switch.memory.is_some_and(|memory| memory.pause.is_some());
+    let to_switch = |link: &Link| graph.nodes[link.to].kind == NodeKind::Switch;
+    let on_link = |link: &Link, bits: f64| bits / link.fastest().0 as f64 * 1e12;
+    let shortest = |link: &Link| {
+        let delay = link.shortest_delay.ps();
+        // A cell, or a packet of 40 bytes. A pause takes the delay alone, and never goes over a link that has none.
+        let paused = pauses && delay > 0 && to_switch(link);
+        delay as f64 + if paused { 0.0 } else { on_link(link, 320.0) }
+    };
+    let visit = |link: &Link| on_link(link, 250_000.0 * 424.0);
+    let steps = graph.links.iter().flat_map(|link| [shortest(link), visit(link)]);
+    let step = steps.fold(f64::INFINITY, f64::min).max(1.0);
+    let steps = scenario.spec().duration.ps() as f64 / step;
+    let samples = scenario.spec().duration.ps() / scenario.spec().sample.ps().max(1);
+    100_000 + 20 * steps.min(1e15) as u64 + 4 * samples
+}
+
 /// A way to look at a scenario, and the beginnings of the kinds of failures that it finds.
 type Side = (&'static [&'static str], fn(&mut Trial, &RunResult, u64));
 
@@ -161,32 +181,22 @@ impl Trial {
         self.failures.push(failure);
     }
 
+    /// Something that is registered, or a way to look, had something to do.
+    pub(crate) fn note(&mut self, fact: &str) {
+        self.busy.push(fact.to_owned());
+    }
+
     pub(crate) fn add_hops(&mut self, hops: u64) {
         self.hops += hops;
     }
 
-    /// How many rounds of visits a run may take: a round takes the network at least as far as the shortest way of anything
-    /// from one process to the next, or to the next event, or as far as the fastest link carries a quarter of a million cells.
+    /// As [`most_rounds`], of this scenario.
     pub(crate) fn most_rounds(&self) -> u64 {
-        let pauses = self.scenario.spec().switch.memory.is_some_and(|memory| memory.pause.is_some());
-        let to_switch = |link: &Link| self.graph.nodes[link.to].kind == NodeKind::Switch;
-        let on_link = |link: &Link, bits: f64| bits / link.fastest().0 as f64 * 1e12;
-        let shortest = |link: &Link| {
-            let delay = link.shortest_delay.ps();
-            // A cell, or a packet of 40 bytes. A pause takes the delay alone, and never goes over a link that has none.
-            let paused = pauses && delay > 0 && to_switch(link);
-            delay as f64 + if paused { 0.0 } else { on_link(link, 320.0) }
-        };
-        let visit = |link: &Link| on_link(link, 250_000.0 * 424.0);
-        let steps = self.graph.links.iter().flat_map(|link| [shortest(link), visit(link)]);
-        let step = steps.fold(f64::INFINITY, f64::min).max(1.0);
-        let steps = self.scenario.spec().duration.ps() as f64 / step;
-        let samples = self.scenario.spec().duration.ps() / self.scenario.spec().sample.ps().max(1);
-        100_000 + 20 * steps.min(1e15) as u64 + 4 * samples
+        most_rounds(&self.scenario, &self.graph)
     }
 
     /// Runs the scenario with `overrides`; a panic, or a run that does not end, is a failure of `what`.
-    pub(crate) fn run(
+    fn run(
         &mut self,
         what: &str,
         overrides: &[(&str, String)],

@@ -37,6 +37,7 @@ use std::{
 use celltrain_atm::{abr::AllocatorName, buffer::PolicyName, scheduler::DisciplineName};
 
 use crate::{
+    beside::{BESIDE, LONGER},
     generate::case,
     invariants::{Failure, Outcome, look},
     schema::Schema,
@@ -61,8 +62,13 @@ fn a_fixed_set_of_scenarios_holds_in_every_respect() {
     let disciplines =
         DisciplineName::ALL.iter().map(|discipline| format!("{} has a queue", discipline.name()));
     let allocators = AllocatorName::ALL.iter().map(|allocator| format!("{} has a queue", allocator.name()));
-    let idle: Vec<_> =
-        policies.chain(disciplines).chain(allocators).filter(|fact| !busy.contains(fact)).collect();
+    let ways = [BESIDE, LONGER].map(str::to_owned).into_iter();
+    let idle: Vec<_> = policies
+        .chain(disciplines)
+        .chain(allocators)
+        .chain(ways)
+        .filter(|fact| !busy.contains(fact))
+        .collect();
     failed.extend(idle.into_iter().map(|fact| format!("in no scenario: {fact}")));
     assert!(failed.is_empty(), "seed {SEED}:\n{}", failed.join("\n"));
 }

@@ -297,7 +297,12 @@ impl Sender {
     #[inline(never)]
     fn poll_any_into(&mut self, now: Time, segment: &mut Segment) -> bool {
         if self.state != State::Established && !self.wait_is_over(now) {
-            let Some(other) = self.poll_other(now) else { return false };
+            let Some(other) = self.poll_other(now) else {
+                if self.state == State::Paced {
+                    self.note_all_sent(now, false);
+                }
+                return false;
+            };
             *segment = other;
             return true;
         }
@@ -308,7 +313,7 @@ impl Sender {
                 self.restart_if_idle(now);
             }
             let Some(bytes) = self.recovery.next(now, &mut self.flow) else {
-                self.note_all_sent(now);
+                self.note_all_sent(now, true);
                 return false;
             };
             bytes
@@ -318,11 +323,11 @@ impl Sender {
     }
 
     /// Nothing goes now: the application limits, if all that it has offered was sent and nothing has to be sent again (RFC 4898,
-    /// SndLimTransSnd).
-    fn note_all_sent(&mut self, now: Time) {
+    /// SndLimTransSnd). So it does where the `windows` alone are in question and let the rest go, which Nagle's algorithm holds.
+    fn note_all_sent(&mut self, now: Time, windows: bool) {
         let flow = &mut self.flow;
-        let all = flow.nxt == flow.offered && flow.nxt == flow.max;
-        if all && flow.una >= flow.timed_out_end && !self.recovery.recovering() {
+        let all = flow.nxt == flow.offered || windows && flow.offered <= flow.window_edge();
+        if all && flow.nxt == flow.max && flow.una >= flow.timed_out_end && !self.recovery.recovering() {
             flow.limits.set(now, Limit::Application);
         }
     }
