@@ -473,11 +473,15 @@ impl Ord for Slot {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use proptest::{prelude::*, test_runner::RngSeed};
 
     use super::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig {
+            rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default()
+        })]
+
         #[test]
         fn narrow_products_are_the_wide_ones(
             ps in 0u64..1 << 40, steps in 0u64..1 << 44, at in 0u64..1 << 44, off_grid in 0u64..2, count in 0u64..2 * FEW,

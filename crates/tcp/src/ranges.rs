@@ -157,7 +157,7 @@ impl Ranges {
 mod tests {
     use std::collections::BTreeSet;
 
-    use proptest::prelude::*;
+    use proptest::{prelude::*, test_runner::RngSeed};
 
     use super::*;
 
@@ -167,6 +167,10 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig {
+            rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default()
+        })]
+
         #[test]
         fn behaves_like_a_set_of_bytes(
             inserts in prop::collection::vec((0u64..60, 0u64..12), 1..20),

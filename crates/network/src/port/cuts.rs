@@ -10,7 +10,7 @@ use celltrain_engine::{
     stream::{Stream, Train},
     time::MILLISECOND,
 };
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::RngSeed};
 
 use super::{
     AnyCore, Location, Port,
@@ -211,6 +211,10 @@ impl Setting {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig {
+        rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default()
+    })]
+
     #[test]
     fn a_port_does_the_same_however_its_visits_are_cut(
         inputs in prop::collection::vec(frames(), 3..=3),

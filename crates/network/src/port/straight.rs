@@ -281,7 +281,7 @@ impl PortCore<Computed<CellFifo>> {
 mod tests {
     use celltrain_atm::cell::CELL_BITS;
     use celltrain_engine::{quantity::BitRate, time::MILLISECOND};
-    use proptest::prelude::*;
+    use proptest::{prelude::*, test_runner::RngSeed};
 
     use super::*;
     use crate::port::{
@@ -417,6 +417,10 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig {
+            rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default()
+        })]
+
         #[test]
         fn trains_that_go_straight_are_like_any_others(
             frames in frames(),

@@ -326,7 +326,8 @@ impl Sender {
     /// SndLimTransSnd). So it does where the `windows` alone are in question and let the rest go, which Nagle's algorithm holds.
     fn note_all_sent(&mut self, now: Time, windows: bool) {
         let flow = &mut self.flow;
-        let all = flow.nxt == flow.offered || windows && flow.offered <= flow.window_edge();
+        let edge = || self.recovery.edge_of_new(flow).unwrap_or_else(|| flow.window_edge());
+        let all = flow.nxt == flow.offered || windows && flow.offered <= edge();
         if all && flow.nxt == flow.max && flow.una >= flow.timed_out_end && !self.recovery.recovering() {
             flow.limits.set(now, Limit::Application);
         }

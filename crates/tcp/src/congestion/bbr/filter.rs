@@ -33,11 +33,15 @@ impl WindowedMax {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use proptest::{prelude::*, test_runner::RngSeed};
 
     use super::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig {
+            rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default()
+        })]
+
         #[test]
         fn it_is_the_greatest_of_the_window(steps in prop::collection::vec((0u64..2, 0u64..50), 1..60), length in 1u64..6) {
             let (mut filter, mut all, mut now) = (WindowedMax::default(), Vec::new(), 0);
