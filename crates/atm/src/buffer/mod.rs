@@ -243,8 +243,8 @@ pub trait BufferPolicy: Sized {
         let _ = departure;
     }
 
-    /// A cell that belongs to no frame, about which no policy is asked, has entered the buffer, or has left it: for policies that follow what
-    /// the buffer holds. Told where departures are.
+    /// A cell that belongs to no frame has entered the buffer or left it. No policy decides about such cells; some follow what the buffer
+    /// holds. Called where departures are reported.
     fn on_frameless(&mut self, cell: &Cell, entered: bool, now: Time) {
         let _ = (cell, entered, now);
     }

@@ -80,7 +80,7 @@ pub struct Spec {
     /// Order of cells that arrive at a port at the same time.
     #[serde(default)]
     pub tie_break: TieBreak,
-    /// Period of the time series: so long that ten million samples of each cover the duration, also where no series are asked for.
+    /// Period of the time series. Ten million samples must cover the duration, even in runs without series.
     #[serde(default = "default_sample")]
     pub sample: Duration,
     /// Nodes, links between them, and flows across them.
