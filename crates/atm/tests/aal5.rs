@@ -6,7 +6,7 @@ use celltrain_atm::{
     cell::Ecn,
 };
 use celltrain_engine::quantity::Bytes;
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 
 /// TCP and IP headers without options.
 const HEADERS: u64 = 20 + 20;
@@ -88,7 +88,6 @@ fn reassemble(arrived: &[Cell], most: usize) -> Vec<Delivery> {
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::default()
     })]
 

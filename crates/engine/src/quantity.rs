@@ -362,7 +362,7 @@ impl Duration {
 
 #[cfg(test)]
 mod tests {
-    use proptest::{prelude::*, test_runner::RngSeed};
+    use proptest::prelude::*;
 
     use super::{BitRate, Bytes, Delay, Duration, MAX, PacketRate, Tolerance};
 
@@ -508,7 +508,7 @@ mod tests {
     }
 
     fn config() -> ProptestConfig {
-        ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() }
+        ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
     }
 
     proptest! {

@@ -473,13 +473,13 @@ impl Ord for Slot {
 
 #[cfg(test)]
 mod tests {
-    use proptest::{prelude::*, test_runner::RngSeed};
+    use proptest::prelude::*;
 
     use super::*;
 
     proptest! {
         #![proptest_config(ProptestConfig {
-            rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default()
+            failure_persistence: None, ..ProptestConfig::default()
         })]
 
         #[test]

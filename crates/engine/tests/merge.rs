@@ -8,7 +8,7 @@ use celltrain_engine::{
     stream::{Item, Stream, Train},
     weave::Burst,
 };
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 
 /// An item that knows its stream and its place in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -180,7 +180,6 @@ proptest! {
     #![proptest_config(ProptestConfig {
         cases: 4000,
         failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::default()
     })]
 

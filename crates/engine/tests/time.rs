@@ -5,7 +5,7 @@ use celltrain_engine::{
     quantity::BitRate,
     time::{SECOND, Span, SpanSum},
 };
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 
 /// `start` + `n` cells at `rate`, rounded to the nearest picosecond: in whole numbers, so without error.
 fn exact(start: u64, bits: u64, rate: u64, n: u64) -> u64 {
@@ -73,7 +73,6 @@ fn slots_are_counted_at_once_however_many_and_short_they_are() {
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::default()
     })]
 

@@ -7,7 +7,7 @@ use celltrain_engine::{
     stream::{Item, Stream, Train},
     weave::Burst,
 };
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 
 /// An item of one of the flows on a stream, and its place among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -271,7 +271,6 @@ proptest! {
     #![proptest_config(ProptestConfig {
         cases: 3000,
         failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::default()
     })]
 

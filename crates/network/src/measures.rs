@@ -148,7 +148,8 @@ impl Excess {
     /// The whole excess in bit/s.
     #[must_use]
     pub fn total(&self) -> f64 {
-        taking_part(&self.rates).iter().sum()
+        // A sum of nothing would be -0.0.
+        taking_part(&self.rates).iter().fold(0.0, |sum, rate| sum + rate)
     }
 
     /// Jain's index of the VCs' excess over their fair parts, equal and weighted: 1 if the excess is shared so. NaN if
@@ -233,7 +234,7 @@ mod tests {
         // Nobody gets anything beyond, or nobody has a guarantee.
         for none in [&[guaranteed(10.0, 8.0)][..], &[None, modest]] {
             let excess = Excess::of(none);
-            assert_eq!(excess.total(), 0.0);
+            assert_eq!(excess.total().to_bits(), 0.0_f64.to_bits());
             assert!(excess.indices().iter().all(|index| index.is_nan()));
         }
     }

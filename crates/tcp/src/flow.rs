@@ -62,6 +62,8 @@ pub(crate) struct Flow {
     pub(crate) reduced_at: Option<u64>,
     /// The value of `max` at the last reduction for a mark.
     pub(crate) marked_at: u64,
+    /// Part of a segment goes next, as the receive window has been small for a timeout.
+    pub(crate) overrides: bool,
     /// The segment at `una` goes next, whatever the windows say.
     pub(crate) resend_first: bool,
     pub(crate) consecutive_timeouts: u32,
@@ -114,6 +116,7 @@ impl Flow {
             timed_out_end: 0,
             reduced_at: None,
             marked_at: 0,
+            overrides: false,
             resend_first: false,
             consecutive_timeouts: 0,
             ecn: params.ecn,
@@ -201,6 +204,12 @@ impl Flow {
         self.consecutive_timeouts = 0;
     }
 
+    /// Which of the two windows is the limit, if one of them is.
+    #[inline]
+    pub(crate) const fn window_limit(&self) -> Limit {
+        if self.cwnd >= self.rwnd { Limit::ReceiveWindow } else { Limit::CongestionWindow }
+    }
+
     /// Takes the advertised window.
     pub(crate) fn set_receive_window(&mut self, window: u64) {
         self.rwnd = window;
@@ -272,7 +281,7 @@ impl Flow {
         self.marked_at = self.max;
         self.note_reduction();
         self.stats.ecn_reductions += 1;
-        self.limits.set(now, Limit::CongestionWindow);
+        self.limits.set(now, self.window_limit());
         let (ack, cwnd) = (self.una, self.cwnd);
         self.trace.record(now, || EventKind::EcnReduction { ack, cwnd, ssthresh });
     }
@@ -293,6 +302,16 @@ impl Flow {
         let again = bytes.end.min(self.max).min(self.data_end());
         self.stats.retransmitted_bytes += again.saturating_sub(bytes.start);
         self.timer.forget_timed_segment();
+    }
+
+    // RFC 6298 §5: MUST NOT retransmit within an RTO of the last transmission by the timer
+    /// The first segment is sent again: the timer, which would send it next, begins anew. An alarm still comes before it.
+    #[inline(never)]
+    pub(crate) fn time_first(&mut self, now: Time) {
+        self.timer.restart(now);
+        if self.alarm < NEVER {
+            self.timer.put_off(self.alarm);
+        }
     }
 
     /// What every reduction for a loss has in common.
@@ -367,6 +386,7 @@ impl Flow {
             && edge < self.data_end()
             && self.nxt < self.data_end()
             && 2 * self.mss <= self.rwnd_max
+            && !self.overrides
     }
 
     /// Where the congestion and receive windows end for new data.
@@ -401,6 +421,6 @@ impl Flow {
         let (awaited, data) =
             if self.params.nagle_minshall { (self.small_end, !self.closed) } else { (self.nxt, len > 0) };
         let holds = self.params.nagle && awaited > self.una && data;
-        (end >= self.data_end() && !holds) || 2 * len >= self.rwnd_max
+        (end >= self.data_end() && !holds) || 2 * len >= self.rwnd_max || self.overrides
     }
 }

@@ -59,10 +59,18 @@ impl LimitClock {
         (self.current, self.since) = (limit, now);
     }
 
-    /// From now on the windows limit, if nothing but the application did.
-    pub(crate) fn offer(&mut self, now: Time) {
+    /// From now on `window` limits, if nothing but the application did.
+    pub(crate) fn offer(&mut self, now: Time, window: Limit) {
         if self.current == Limit::Application {
-            self.change(now, Limit::CongestionWindow);
+            self.change(now, window);
+        }
+    }
+
+    /// Of the two windows `window` limits now, if one of them does.
+    #[inline]
+    pub(crate) fn follow(&mut self, now: Time, window: Limit) {
+        if matches!(self.current, Limit::ReceiveWindow | Limit::CongestionWindow) {
+            self.set(now, window);
         }
     }
 

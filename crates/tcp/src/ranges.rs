@@ -157,7 +157,7 @@ impl Ranges {
 mod tests {
     use std::collections::BTreeSet;
 
-    use proptest::{prelude::*, test_runner::RngSeed};
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -168,7 +168,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig {
-            rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default()
+            failure_persistence: None, ..ProptestConfig::default()
         })]
 
         #[test]

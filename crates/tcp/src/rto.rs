@@ -223,7 +223,6 @@ impl RetransmissionTimer {
         self.deadline = self.expiry_if_started(now);
     }
 
-    // RFC 6298 §5: MUST NOT retransmit within an RTO of the last transmission by the timer
     /// Starts the timer afresh (rules 5.3 and 5.6).
     pub(crate) const fn restart(&mut self, now: Time) {
         self.deadline = self.clock.expiry(now, self.estimator.rto());

@@ -12,17 +12,11 @@ use celltrain_tcp::{
     CongestionKind, Ecn, EventKind, Flags, Params, Receiver, RecoveryKind, RtoArithmetic, Segment, StackSpec,
 };
 use common::{Fate, Random, Rig, Step, params};
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 
 /// The same cases in every run.
 fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        rng_seed: RngSeed::Fixed(1),
-        max_shrink_iters: 100,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
+    ProptestConfig { cases, max_shrink_iters: 100, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 /// Every recovery with every congestion control that it can go with.
@@ -427,6 +421,31 @@ fn a_flow_knows_what_limits_it() {
     );
 }
 
+/// RFC 4898, SndLimTransRwin and SndLimTransCwnd: what limits is the window that keeps a segment from being sent, which changes when one of
+/// the two becomes the larger.
+#[test]
+fn of_the_two_windows_the_smaller_one_limits() {
+    // From the first segments on, and behind the handshake.
+    let table = "initial-window = 10\nreceive-window = '8 kB'\nsyn-exchange = true";
+    let line = [(10_000_000, 50 * MILLISECOND, 1000)];
+    let [_, handshake, receiver, window, ..] = shares(table, &line, &[(u64::MAX, 0)], SECOND);
+    assert!(handshake > 0.09 && window == 0.0, "{handshake} {receiver} {window}");
+    // The receiver offers more from some byte on, and the congestion window follows by a segment in a round trip of some 100 ms.
+    let opens = |segment: &mut Segment, data: bool| {
+        let window = if segment.ack < 100_000 { 10_000 } else { 60_000 };
+        segment.window = if data { segment.window } else { window };
+        Some(0)
+    };
+    let mut rig = Rig::new(&params("initial-ssthresh = '10 kB'"), &line, Box::new(opens));
+    rig.sender.offer(0, u64::MAX);
+    rig.run_until(3 * SECOND);
+    let limits = rig.sender.limits(3 * SECOND);
+    let opened = 3 * SECOND - limits.receive_window;
+    assert!((8 * SECOND / 10..13 * SECOND / 10).contains(&limits.receive_window), "{limits:?}");
+    assert!(limits.congestion_window > opened * 9 / 10, "{limits:?}");
+    assert!(rig.sender.window().cwnd < 60_000, "it has not caught up");
+}
+
 /// RFC 9293 section 3.8.6: a receiver that reads slowly sets the pace, also where its window updates are lost.
 #[test]
 fn a_slow_reader_sets_the_pace() {
@@ -450,7 +469,10 @@ fn a_slow_reader_sets_the_pace() {
         let least = (1_000_000 - 20_480) * 8 * (SECOND / 1_000_000);
         assert!(rig.now >= least, "{table} {lossy}: as fast as it reads, {}", rig.now);
         assert!(lossy || rig.now < least * 11 / 10, "{table}: {}", rig.now);
-        assert!(rig.sender.limits(rig.now).receive_window > rig.now / 2, "{:?}", rig.sender.limits(rig.now));
+        let limits = rig.sender.limits(rig.now);
+        // Where the ACK of what a small window let go is lost, the retransmission timer is waited for.
+        let by_reader = limits.receive_window + if lossy { limits.timeout } else { 0 };
+        assert!(by_reader > rig.now / 2, "{limits:?}");
     }
 }
 

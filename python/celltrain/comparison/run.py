@@ -111,7 +111,9 @@ def compare(
         )
         reused = 0 if store is None else _distinct(tasks, found) - (len(store) - before)
         runs = _Runs(tasks, found, defects, time.perf_counter() - began, reused)
-        until = None if until_clear is None else {"measure": until_clear, "looks": looks}
+        until = None
+        if until_clear is not None:
+            until = {"measure": until_clear, "looks": looks, "first": step, "most": max_replications}
         comparison = _compared(scenario, settings, changed, runs, until)
         if until_clear is not None and looks == 1:
             _measured(until_clear, comparison)

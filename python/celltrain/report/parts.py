@@ -191,13 +191,12 @@ def how_sure(page: Page, manifest: Mapping[str, Any]) -> None:
 
 
 def same_runs(manifest: Mapping[str, Any]) -> list[str]:
-    """The options of a command that makes the same runs again."""
-    replications = str(manifest["replications"])
-    words = ["--seed", str(manifest["seed"]), "--replications", replications]
+    """The options of a command that makes the same runs again, and looks at them as often."""
     followed = manifest.get("until_clear")
+    replications = followed["first"] if followed else manifest["replications"]
+    words = ["--seed", str(manifest["seed"]), "--replications", str(replications)]
     if followed:
-        # As many replications are there at once: there is one look, and none is added.
-        words += ["--until-clear", followed["measure"], "--max-replications", replications]
+        words += ["--until-clear", followed["measure"], "--max-replications", str(followed["most"])]
     return words
 
 

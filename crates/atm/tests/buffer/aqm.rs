@@ -13,7 +13,7 @@ use celltrain_atm::{
     cell::Kind,
 };
 use celltrain_engine::{Time, quantity::Duration};
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 
 use crate::model::{context, contracts, filled};
 
@@ -132,7 +132,6 @@ fn codel() -> Control {
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1),
         cases: 400,
         ..ProptestConfig::default()
     })]

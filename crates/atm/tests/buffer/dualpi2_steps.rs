@@ -15,7 +15,7 @@ use celltrain_engine::{
     Time,
     time::{MICROSECOND, MILLISECOND, SECOND},
 };
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 
 use crate::model::{context, contracts};
 
@@ -193,7 +193,6 @@ impl Rfc9332 {
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1),
         cases: 200,
         ..ProptestConfig::default()
     })]

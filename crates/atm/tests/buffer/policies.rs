@@ -15,7 +15,7 @@ use celltrain_atm::{
     with_policy,
 };
 use celltrain_engine::{Time, quantity::Duration};
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 
 use crate::model::{Asked, Model, ask, ask_at, context, contracts, erased, guarantees, is_queued};
 
@@ -343,7 +343,6 @@ where
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::default()
     })]
 

@@ -11,7 +11,7 @@ use celltrain_atm::{
     contract::Contract,
     quantity::{Level, Ratio},
 };
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 
 use crate::model::{admits, ask, context, contracts, filled, guarantees, is_queued};
 
@@ -233,7 +233,6 @@ fn bursts(gaps: &[u64], vcs: u32, tagged: bool) -> Vec<(u64, Cell)> {
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        rng_seed: RngSeed::Fixed(2),
         ..ProptestConfig::default()
     })]
 

@@ -11,7 +11,7 @@ use celltrain_engine::{
     Instant, Slot,
     quantity::{BitRate, Duration},
 };
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 
 const LINE: BitRate = BitRate(150_000_000);
 const MCR: BitRate = BitRate(10_000_000);
@@ -192,7 +192,6 @@ impl FrameBucket {
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::default()
     })]
 

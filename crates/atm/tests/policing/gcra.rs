@@ -7,7 +7,7 @@ use celltrain_atm::{
     quantity::CellRate,
 };
 use celltrain_engine::{Instant, Slot, quantity::BitRate};
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 
 /// GCRA(T, L) as a continuous-state leaky bucket: it drains by one for each unit of time, each conforming cell pours T
 /// into it, and a cell that finds more than L in it does not conform.
@@ -31,7 +31,6 @@ impl LeakyBucket {
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::default()
     })]
 

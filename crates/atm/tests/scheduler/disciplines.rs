@@ -6,7 +6,7 @@ use celltrain_atm::scheduler::{
     DisciplineName, Queues, SchedulerParams, Share, deficit_round_robin, flow_queue, weighted_round_robin,
 };
 use celltrain_engine::Instant;
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 
 use crate::model::{Port, Serve, Store, discipline, of, weighted};
 
@@ -109,7 +109,6 @@ fn longest_wait(scheduler: impl Serve, sizes: &[u32]) -> Result<usize, String> {
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::default()
     })]
 

@@ -12,7 +12,7 @@ use celltrain_atm::{
     scheduler::{DisciplineName, SchedulerParams, Share, scfq},
 };
 use celltrain_engine::quantity::BitRate;
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 
 use crate::model::{Port, discipline, of, weighted};
 
@@ -166,7 +166,7 @@ fn arrivals(steps: &[(i128, usize)], vcs: usize) -> Arrivals {
 }
 
 fn config() -> ProptestConfig {
-    ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() }
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
 }
 
 proptest! {

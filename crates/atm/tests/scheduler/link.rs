@@ -10,7 +10,7 @@ use celltrain_atm::{
     scheduler::{Discipline, SchedulerParams, ServiceTime, Vcs},
 };
 use celltrain_engine::{Instant, Slot, quantity::BitRate};
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 
 use crate::{
     gps::{Gps, Work},
@@ -289,13 +289,7 @@ pub(crate) fn case(kind: impl Strategy<Value = Kind>, steps: usize) -> impl Stra
         .prop_map(|(weights, rate, cells, steps)| Case { weights, rate, cells, overhead: 38, steps })
 }
 
-/// The same cases on each run, or those of the seed in `CELLTRAIN_TEST_SEED`, as many as `PROPTEST_CASES` says.
+/// As many cases as `PROPTEST_CASES` says.
 pub(crate) fn config() -> ProptestConfig {
-    let seed =
-        std::env::var("CELLTRAIN_TEST_SEED").ok().map(|seed| seed.parse().expect("a seed is a number"));
-    ProptestConfig {
-        failure_persistence: None,
-        rng_seed: RngSeed::Fixed(seed.unwrap_or(1)),
-        ..ProptestConfig::default()
-    }
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
 }

@@ -6,7 +6,7 @@ use celltrain_atm::{
     scheduler::{DisciplineName, Priority, SchedulerParams, Share, scfq},
 };
 use celltrain_engine::quantity::BitRate;
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 
 use crate::model::{Port, discipline, of, service};
 
@@ -19,7 +19,6 @@ fn contracts() -> Vec<Contract> {
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::default()
     })]
 

@@ -9,7 +9,7 @@ use celltrain_atm::{
     },
 };
 use celltrain_engine::quantity::BitRate;
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 
 use crate::model::{Port, Serve, discipline, of, service, weighted};
 
@@ -60,7 +60,7 @@ fn longest_row(sent: &[(u32, u32)]) -> usize {
 }
 
 fn config() -> ProptestConfig {
-    ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() }
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
 }
 
 proptest! {

@@ -10,7 +10,7 @@ use celltrain_engine::{
     stream::{Stream, Train},
     time::MILLISECOND,
 };
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 
 use super::{
     AnyCore, Location, Port,
@@ -212,7 +212,7 @@ impl Setting {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default()
+        failure_persistence: None, ..ProptestConfig::default()
     })]
 
     #[test]

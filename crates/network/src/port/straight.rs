@@ -281,7 +281,7 @@ impl PortCore<Computed<CellFifo>> {
 mod tests {
     use celltrain_atm::cell::CELL_BITS;
     use celltrain_engine::{quantity::BitRate, time::MILLISECOND};
-    use proptest::{prelude::*, test_runner::RngSeed};
+    use proptest::prelude::*;
 
     use super::*;
     use crate::port::{
@@ -418,7 +418,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig {
-            rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default()
+            failure_persistence: None, ..ProptestConfig::default()
         })]
 
         #[test]

@@ -1,7 +1,7 @@
 //! Whatever stands in a scenario file, reading it gives a scenario or an error, never a panic.
 
 use celltrain_network::scenario::Scenario;
-use proptest::{prelude::*, sample::Index, test_runner::RngSeed};
+use proptest::{prelude::*, sample::Index};
 
 /// Scenarios that use every table and kind.
 const SEEDS: [&str; 3] = [
@@ -213,12 +213,7 @@ fn survives(text: &str, overrides: &[(String, String)]) -> bool {
 }
 
 fn config() -> ProptestConfig {
-    ProptestConfig {
-        cases: 2_000,
-        failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1),
-        ..ProptestConfig::default()
-    }
+    ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 #[test]

@@ -186,6 +186,7 @@ impl CongestionControl for Congestion {
         }
         with_congestion!(self, control => control.on_ack(now, flow, acked));
         flow.cwnd = flow.cwnd.min(flow.rwnd);
+        flow.limits.follow(now, flow.window_limit());
     }
 
     fn on_loss(&mut self, flow: &Flow) -> u64 {

@@ -43,7 +43,7 @@ impl Receiver {
 
 #[cfg(test)]
 mod tests {
-    use proptest::{prelude::*, test_runner::RngSeed};
+    use proptest::prelude::*;
 
     use super::*;
     use crate::{CongestionKind, Stack, StackSpec};
@@ -61,7 +61,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig {
-            rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default()
+            failure_persistence: None, ..ProptestConfig::default()
         })]
 
         #[test]

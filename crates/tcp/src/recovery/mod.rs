@@ -20,7 +20,6 @@ use crate::{
     congestion::{Congestion, CongestionControl},
     event::{EventKind, ExitCause, LossSign},
     flow::Flow,
-    limits::Limit,
     segment::Segment,
 };
 
@@ -53,6 +52,9 @@ registry! {
 /// The loss recovery of one connection. The defaults are those of a sender that knows no recovery but the
 /// timeout.
 pub(crate) trait Recovery {
+    /// The handshake is over, and its round trip was measured unless it had to be repeated.
+    fn begin(&mut self, _flow: &Flow) {}
+
     /// Reads what an ACK says about losses, before the flow has taken it in; true if it counts as a duplicate
     /// ACK.
     fn read(&mut self, _now: Time, flow: &Flow, segment: &Segment) -> bool {
@@ -109,6 +111,11 @@ pub(crate) trait Recovery {
     /// So many full segments of new data leave, from `flow.nxt` on, below the [edge](Self::edge_of_new).
     fn on_run(&mut self, _now: Time, _flow: &mut Flow, _segments: u64) {}
 
+    /// Whether the timer begins anew when the first segment is sent again, so that it does not send that once more within a timeout.
+    fn times_first(&self, _flow: &Flow) -> bool {
+        true
+    }
+
     /// Whether a loss is being recovered from without a timeout.
     fn recovering(&self) -> bool {
         false
@@ -116,6 +123,10 @@ pub(crate) trait Recovery {
 }
 
 impl Recovery for AnyRecovery {
+    fn begin(&mut self, flow: &Flow) {
+        with_recovery!(self, recovery => recovery.begin(flow));
+    }
+
     fn read(&mut self, now: Time, flow: &Flow, segment: &Segment) -> bool {
         with_recovery!(self, recovery => recovery.read(now, flow, segment))
     }
@@ -169,6 +180,10 @@ impl Recovery for AnyRecovery {
         with_recovery!(self, recovery => recovery.on_run(now, flow, segments));
     }
 
+    fn times_first(&self, flow: &Flow) -> bool {
+        with_recovery!(self, recovery => recovery.times_first(flow))
+    }
+
     fn recovering(&self) -> bool {
         with_recovery!(self, recovery => recovery.recovering())
     }
@@ -176,7 +191,7 @@ impl Recovery for AnyRecovery {
 
 /// Records that recovery ended.
 fn trace_exit(now: Time, flow: &mut Flow, cause: ExitCause) {
-    flow.limits.set(now, Limit::CongestionWindow);
+    flow.limits.set(now, flow.window_limit());
     let (ack, cwnd) = (flow.una, flow.cwnd);
     flow.trace.record(now, || EventKind::RecoveryExited { cause, ack, cwnd });
 }

@@ -116,6 +116,11 @@ impl Recovery for SackPipe {
         }
     }
 
+    /// ns-2 starts its timer with ACKs and timeouts alone.
+    fn times_first(&self, _flow: &Flow) -> bool {
+        false
+    }
+
     fn recovering(&self) -> bool {
         self.episode.is_some()
     }

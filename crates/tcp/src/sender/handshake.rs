@@ -6,6 +6,7 @@ use super::{Sender, State};
 use crate::{
     congestion::CongestionControl,
     limits::Limit,
+    recovery::Recovery,
     segment::{Flags, Segment, SynOptions},
 };
 
@@ -49,21 +50,21 @@ impl Sender {
             return;
         }
         self.state = State::Established;
-        // The application may have stopped before anything could be sent.
-        let limit = if self.is_done() { Limit::Application } else { Limit::CongestionWindow };
-        self.flow.limits.set(now, limit);
         self.agree_on_ecn(segment.flags);
         self.flow.rwnd = segment.window;
         self.flow.rwnd_max = segment.window;
         self.flow.consecutive_timeouts = 0;
         self.flow.timer.stop();
-        self.measure(now, segment, 0);
+        self.on_handshake_ack(now, segment);
         self.congestion.begin(now, &mut self.flow);
         if self.syn_lost {
             // RFC 6298 rule 5.7 and RFC 5681 section 3.1.
             self.flow.timer.estimator.raise(RTO_AFTER_SYN_LOSS);
             self.flow.cwnd = self.flow.mss;
         }
+        // The application may have stopped before anything could be sent.
+        let limit = if self.is_done() { Limit::Application } else { self.flow.window_limit() };
+        self.flow.limits.set(now, limit);
     }
 
     // RFC 5681 §3.1: MUST begin with one segment after a lost SYN|ACK
@@ -78,9 +79,10 @@ impl Sender {
         }
     }
 
-    /// The first segment after a SYN|ACK arrived: it acknowledges that.
+    /// The first segment after a SYN or a SYN|ACK arrived: it acknowledges that.
     pub(crate) fn on_handshake_ack(&mut self, now: Time, segment: &Segment) {
         self.measure(now, segment, 0);
+        self.recovery.begin(&self.flow);
     }
 
     // RFC 9768 §3.1.2: MUST use the feedback that the SYN|ACK answers with

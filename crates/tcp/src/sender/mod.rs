@@ -119,7 +119,7 @@ impl Sender {
     /// If it has closed the connection.
     pub fn offer(&mut self, now: Time, bytes: u64) {
         assert!(!self.flow.closed, "nothing is offered behind a FIN");
-        self.flow.limits.offer(now);
+        self.flow.limits.offer(now, self.flow.window_limit());
         self.flow.check_app_limited();
         self.flow.offered = self.flow.offered.saturating_add(bytes);
         self.begin_persisting(now);
@@ -132,7 +132,7 @@ impl Sender {
         if !flow.params.fin || flow.closed || flow.offered == u64::MAX {
             return;
         }
-        flow.limits.offer(now);
+        flow.limits.offer(now, flow.window_limit());
         flow.offered += 1;
         flow.closed = true;
         self.begin_persisting(now);
@@ -193,6 +193,7 @@ impl Sender {
         if self.flow.echoed {
             self.on_echo(now);
         }
+        self.flow.limits.follow(now, self.flow.window_limit());
     }
 
     /// Tells the sender that its timer may have expired; it does nothing before

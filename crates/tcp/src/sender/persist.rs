@@ -32,17 +32,21 @@ impl Sender {
             }
             (false, State::Persisting) => {
                 self.state = State::Established;
-                if flow.cwnd < flow.rwnd {
-                    self.flow.limits.set(now, Limit::CongestionWindow);
-                }
+                self.flow.limits.follow(now, self.flow.window_limit());
                 self.flow.timer.stop();
             }
             _ => {}
         }
     }
 
-    /// The time to probe the window has come; the next probe waits twice as long.
+    /// The time to probe the window has come; the next probe waits twice as long. A window that is only small is used now: this is the
+    /// override timeout of the sender's silly-window avoidance too (RFC 9293 section 3.8.6.2.1).
     pub(super) fn probe_window(&mut self, now: Time) {
+        if self.flow.rwnd > 0 {
+            self.state = State::Established;
+            self.flow.overrides = true;
+            return self.flow.timer.stop();
+        }
         self.window_probes += 1;
         self.window_probe_due = true;
         self.flow.timer.persist(now, self.window_probes);

@@ -105,7 +105,7 @@ pub(super) struct Run {
 #[cfg(test)]
 mod tests {
     use celltrain_engine::time::{MICROSECOND, MILLISECOND};
-    use proptest::{prelude::*, test_runner::RngSeed};
+    use proptest::prelude::*;
 
     use super::*;
     use crate::{RecoveryKind, Stack, StackSpec};
@@ -148,7 +148,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig {
-            rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default()
+            failure_persistence: None, ..ProptestConfig::default()
         })]
 
         /// Whatever ACKs come, and whenever the timer expires, a sender that predicts sends what one does that does not, and knows the

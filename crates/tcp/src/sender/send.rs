@@ -9,6 +9,7 @@ use crate::{
     congestion::CongestionControl,
     event::EventKind,
     flow::FIRST_MARK_COUNT,
+    recovery::Recovery,
     segment::{Ecn, Flags, Segment, Timestamps},
 };
 
@@ -39,7 +40,7 @@ impl Sender {
     // RFC 3168 §6.1.2: SHOULD use ECT(0)
     // RFC 3168 §6.1.2: SHOULD set CWR only on the first new data packet after a reduction
     // RFC 3168 §6.1.2: SHOULD NOT set CWR on retransmissions
-    // RFC 3168 §6.1.5: MUST NOT set ECT on retransmissions
+    // RFC 3168 §6.1.5: MUST NOT set ECT on retransmissions (with accurate feedback they have it)
     // RFC 9331 §4.1: MUST set ECT(1) for L4S treatment
     // Not RFC 8257 §4.1: RECOMMENDED to have a knob for ECT on control packets (no experiment has asked for it)
     /// Makes the segment of `bytes` and counts it as sent.
@@ -52,6 +53,9 @@ impl Sender {
         flow.stats.bytes += u64::from(len);
         if retransmission {
             flow.note_retransmission(&bytes);
+            if bytes.start == flow.una && self.recovery.times_first(flow) {
+                flow.time_first(now);
+            }
         } else if !flow.params.timestamps {
             flow.timer.time_segment(now, bytes.end);
         }
@@ -60,6 +64,7 @@ impl Sender {
         }
         if u64::from(len) < flow.mss && !retransmission {
             flow.small_end = bytes.end;
+            flow.overrides = false;
         }
         flow.nxt = flow.nxt.max(bytes.end);
         flow.max = flow.max.max(bytes.end);

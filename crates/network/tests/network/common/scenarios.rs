@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf};
 
 use celltrain_network::scenario::Scenario;
-use proptest::{prelude::ProptestConfig, test_runner::RngSeed};
+use proptest::prelude::ProptestConfig;
 
 /// Keys and values as a scenario takes them.
 fn owned(overrides: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -56,10 +56,5 @@ pub(crate) fn folder(test: &str, files: &[(&str, &str)]) -> PathBuf {
 
 /// So many drawn cases of a property, the same in every run.
 pub(crate) fn cases(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1),
-        ..ProptestConfig::default()
-    }
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }

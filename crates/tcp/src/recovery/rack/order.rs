@@ -51,6 +51,11 @@ impl Order {
         (self.sampled_ts, self.widened) = (0, false);
     }
 
+    /// The round trip of the handshake counts as any other (step 1).
+    pub(super) fn note_handshake(&mut self, round_trip: Time) {
+        self.min_rtt = self.min_rtt.min(round_trip);
+    }
+
     // Not RFC 8985 §6.2: SHOULD track a windowed minimum of round trips (the minimum of the connection is kept)
     /// Takes a segment that an ACK says has arrived (steps 1 to 3); `echo` is the ACK's timestamp, by `clock`.
     pub(super) fn deliver(&mut self, now: Time, sent: &Sent, echo: Option<Time>, clock: Clock) {
@@ -116,10 +121,15 @@ impl Order {
         (self.min_rtt / 4).saturating_mul(self.reo_wnd_mult).min(srtt)
     }
 
+    /// Whether a segment that was sent later than `sent` has been delivered.
+    pub(super) fn overtakes(&self, sent: &Sent) -> bool {
+        (self.xmit_ts, self.end_seq) > (sent.at, sent.end)
+    }
+
     /// How long from `now` on a segment may still arrive, if one that was sent later has been delivered (step 5).
     pub(super) fn remaining(&self, now: Time, sent: &Sent, window: Time) -> Option<Time> {
-        let later = (self.xmit_ts, self.end_seq) > (sent.at, sent.end);
-        later.then(|| sent.at.saturating_add(self.rtt).saturating_add(window).saturating_sub(now))
+        self.overtakes(sent)
+            .then(|| sent.at.saturating_add(self.rtt).saturating_add(window).saturating_sub(now))
     }
 
     /// Whether a segment is overdue when the retransmission timer expires (section 6.3).

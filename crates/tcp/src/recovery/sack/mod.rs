@@ -246,7 +246,7 @@ impl Recovery for Sack {
 
 #[cfg(test)]
 mod tests {
-    use proptest::{prelude::*, test_runner::RngSeed};
+    use proptest::prelude::*;
 
     use super::*;
     use crate::StackSpec;
@@ -278,7 +278,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig {
-            rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default()
+            failure_persistence: None, ..ProptestConfig::default()
         })]
 
         #[test]
