@@ -33,6 +33,9 @@ NO_SACK = {
 It ends with its whole window, whatever is in flight.
 """
 
+WITHIN = 0.1
+"""So long after its time, in seconds, a flow that joins another starts at the latest: one run alone is one draw."""
+
 SECOND_FLOW = """
 [[flow]]
 name = "second"
@@ -112,10 +115,14 @@ def scenario(row: Row) -> ct.Scenario:
 
 
 def competing(first: Row, second: Row) -> ct.Scenario:
-    """CUBIC as the first flow and Reno as the second."""
+    """CUBIC as the first flow and Reno as the second. Whichever starts later does so at random within `WITHIN`."""
     text = NETWORK.read_text().replace("\n[link]\n", SECOND_FLOW)
-    starts = {"flow.0.start": f"{first.start} s", "flow.1.start": f"{second.start} s"}
-    return ct.Scenario.from_toml(text).with_({**_path(first), **starts})
+    earliest = min(first.start, second.start)
+    start = {
+        f"flow.{index}.start": f"{row.start} s .. {row.start + WITHIN * (row.start > earliest)} s"
+        for index, row in enumerate((first, second))
+    }
+    return ct.Scenario.from_toml(text).with_({**_path(first), **start})
 
 
 def run(case: ct.Scenario, replications: int = 1) -> list[Found]:

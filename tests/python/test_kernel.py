@@ -140,7 +140,7 @@ def test_cubic_leaves_reno_what_it_leaves_it_in_the_kernel() -> None:
     found: dict[str, list[float]] = {}
     for cubic, reno in shared():
         kernel.setdefault(cubic.path, []).append(share(cubic.throughput, reno.throughput))
-        ours = run(competing(cubic, reno))
+        ours = run(competing(cubic, reno), replications=12)
         found.setdefault(cubic.path, []).append(share(ours[0].throughput, ours[1].throughput))
     for path, shares in kernel.items():
         assert sum(found[path]) / 2 == pytest.approx(sum(shares) / 2, abs=SHARE), path

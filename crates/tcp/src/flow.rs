@@ -171,10 +171,10 @@ impl Flow {
         self.limited += (beyond.div_ceil(self.mss) * self.mss).min(sent.end - sent.start);
     }
 
-    /// Whether the application, not the window, limits what is in the network: nothing waits to be sent, and another
-    /// segment would fit. `flight` is what was unacknowledged when the last ACK arrived.
+    /// Whether the application, not the window, limits what is in the network: less than a segment waits to be sent, as Nagle's algorithm may
+    /// hold that, and another one would fit. `flight` is what was unacknowledged when the last ACK arrived.
     pub(crate) const fn application_limited(&self, flight: u64) -> bool {
-        self.max == self.offered && flight + self.mss <= self.cwnd
+        self.offered < self.max + self.mss && flight + self.mss <= self.cwnd
     }
 
     // RFC 3168 §6.1.2: SHOULD reduce the window once for the drops and marks of one window of data
@@ -242,7 +242,7 @@ impl Flow {
         self.timer.restart(now);
         self.stats.fast_retransmits += 1;
         // Without fast recovery slow start begins at once.
-        self.limits.set(now, if cwnd < ssthresh { Limit::CongestionWindow } else { Limit::Recovery });
+        self.limits.set(now, if cwnd < ssthresh { self.window_limit() } else { Limit::Recovery });
         let (seq, recover) = (self.una, self.max);
         self.trace.record(now, || EventKind::FastRetransmit { seq, cause, recover, cwnd, ssthresh });
     }

@@ -36,7 +36,8 @@ pub enum HystartVariant {
     /// HyStart++ (RFC 9406): round trips that grow from one round to the next slow it down, and end it after five rounds.
     #[serde(rename = "rfc-9406")]
     Rfc9406,
-    /// Linux (Ha and Rhee 2011): a train of ACKs as long as half the shortest round trip, or round trips an eighth above it, end it at once.
+    /// Linux (Ha and Rhee 2011): a train of ACKs half as long as the shortest round trip and a millisecond, or round trips an eighth above it,
+    /// 4 to 16 ms, end it at once.
     Linux,
 }
 
@@ -57,8 +58,8 @@ pub enum CubicArithmetic {
     /// As RFC 9438 writes it, to the byte.
     Exact,
     /// Windows and the estimate of Reno in whole segments, rounded down; the curve is looked at one smallest round trip ahead;
-    /// while the window stands, its increment is computed 32 times a second at most: Linux. Small windows therefore fall
-    /// further and grow later.
+    /// while the window stands, its increment is computed 32 times a second at most; a loss reduces the window, not what is in
+    /// flight: Linux. Small windows therefore fall further and grow later.
     Segments,
 }
 

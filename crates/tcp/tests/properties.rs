@@ -14,7 +14,6 @@ use celltrain_tcp::{
 use common::{Fate, Random, Rig, Step, params};
 use proptest::prelude::*;
 
-/// The same cases in every run.
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, max_shrink_iters: 100, failure_persistence: None, ..ProptestConfig::default() }
 }
@@ -82,6 +81,8 @@ fn as_linux(params: Params) -> Params {
         quick_acks: if params.delayed_ack > 0 { 16 } else { 0 },
         delayed_ack_max: 4 * params.delayed_ack,
         ecn_window_min: 2,
+        f_rto: params.recovery == RecoveryKind::Rack,
+        dsack: params.sack,
         ..params
     }
 }
@@ -430,6 +431,19 @@ fn of_the_two_windows_the_smaller_one_limits() {
     let line = [(10_000_000, 50 * MILLISECOND, 1000)];
     let [_, handshake, receiver, window, ..] = shares(table, &line, &[(u64::MAX, 0)], SECOND);
     assert!(handshake > 0.09 && window == 0.0, "{handshake} {receiver} {window}");
+    // Behind a pause the congestion window is what it was at first.
+    let bursts = [0, 5, 10].map(|second| (60_000, second * SECOND));
+    let [_, _, _, window, ..] =
+        shares("initial-window = 4\nreceive-window = '8 kB'", &line, &bursts, 15 * SECOND);
+    assert!((0.27..0.4).contains(&(15.0 * window)), "{window}");
+    // A timeout takes it down to one segment, and the receiver takes no more than that.
+    let mut first = true;
+    let lossy = move |_: &mut Segment, data: bool| (!data || !std::mem::take(&mut first)).then_some(0);
+    let mut rig = Rig::new(&params("receive-window = '1460 B'"), &line, Box::new(lossy));
+    rig.sender.offer(0, u64::MAX);
+    rig.run_until(3 * SECOND);
+    assert_eq!(rig.sender.limits(3 * SECOND).congestion_window, 0);
+    assert_eq!(rig.sender.stats().timeouts, 1);
     // The receiver offers more from some byte on, and the congestion window follows by a segment in a round trip of some 100 ms.
     let opens = |segment: &mut Segment, data: bool| {
         let window = if segment.ack < 100_000 { 10_000 } else { 60_000 };
@@ -444,6 +458,29 @@ fn of_the_two_windows_the_smaller_one_limits() {
     assert!((8 * SECOND / 10..13 * SECOND / 10).contains(&limits.receive_window), "{limits:?}");
     assert!(limits.congestion_window > opened * 9 / 10, "{limits:?}");
     assert!(rig.sender.window().cwnd < 60_000, "it has not caught up");
+}
+
+/// RFC 9438 sections 4.2 and 5.8: time in which the receiver's window is the limit does not count, so that CUBIC goes on as before when it opens.
+#[test]
+fn a_window_that_opens_again_is_not_filled_at_once() {
+    const SMALL: std::ops::Range<u64> = 400_000..2_000_000;
+    let opens = |segment: &mut Segment, data: bool| {
+        let window = if SMALL.contains(&segment.ack) { 10_000 } else { 60_000 };
+        segment.window = if data { segment.window } else { window };
+        Some(0)
+    };
+    let line = [(10_000_000, 50 * MILLISECOND, 1000)];
+    let mut rig = Rig::new(&params("stack = 'cubic'\ninitial-ssthresh = '10 kB'"), &line, Box::new(opens));
+    rig.sender.offer(0, u64::MAX);
+    let (mut cwnds, mut ends) = (Vec::new(), vec![SMALL.start, SMALL.end, SMALL.end + 60_000]);
+    for now in (0..60 * SECOND).step_by((10 * MILLISECOND) as usize) {
+        rig.run_until(now);
+        if ends.first().is_some_and(|&end| rig.sender.stats().bytes >= end) {
+            ends.remove(0);
+            cwnds.push(rig.sender.window().cwnd);
+        }
+    }
+    assert!(cwnds[0] > 12_000 && cwnds[1] <= cwnds[0] + 3_000 && cwnds[2] < cwnds[1] * 6 / 5, "{cwnds:?}");
 }
 
 /// RFC 9293 section 3.8.6: a receiver that reads slowly sets the pace, also where its window updates are lost.

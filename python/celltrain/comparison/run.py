@@ -113,15 +113,15 @@ def compare(
         runs = _Runs(tasks, found, defects, time.perf_counter() - began, reused)
         until = None
         if until_clear is not None:
-            until = {"measure": until_clear, "looks": looks, "first": step, "most": max_replications}
+            until = {"measure": until_clear, "looks": looks, "first": step, "most": most}
         comparison = _compared(scenario, settings, changed, runs, until)
         if until_clear is not None and looks == 1:
             _measured(until_clear, comparison)
-        if until_clear is None or defects or count >= max_replications:
+        if until_clear is None or defects or count >= most:
             return comparison
         if not comparison.leader(until_clear).tied:
             return comparison
-        count = min(count + step, max_replications)
+        count = min(count + step, most)
 
 
 def _followed(name: str) -> None:

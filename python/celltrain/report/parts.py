@@ -192,11 +192,11 @@ def how_sure(page: Page, manifest: Mapping[str, Any]) -> None:
 
 def same_runs(manifest: Mapping[str, Any]) -> list[str]:
     """The options of a command that makes the same runs again, and looks at them as often."""
-    followed = manifest.get("until_clear")
-    replications = followed["first"] if followed else manifest["replications"]
-    words = ["--seed", str(manifest["seed"]), "--replications", str(replications)]
+    followed, every = manifest.get("until_clear") or {}, manifest["replications"]
+    # A comparison may have been written before these numbers were kept.
+    words = ["--seed", str(manifest["seed"]), "--replications", str(followed.get("first", every))]
     if followed:
-        words += ["--until-clear", followed["measure"], "--max-replications", str(followed["most"])]
+        words += ["--until-clear", followed["measure"], "--max-replications", str(followed.get("most", every))]
     return words
 
 

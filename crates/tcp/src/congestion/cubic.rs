@@ -64,8 +64,8 @@ impl Cubic {
 
     // RFC 9438 §4.3: SHOULD set cwnd to the estimate of Reno where that is larger
     // RFC 9438 §4.3: SHOULD set alpha to 1 beyond the window of the last reduction (key `cubic-alpha`)
-    // RFC 9438 §4.4: MUST add (target - cwnd)/cwnd per segment in the concave region
-    // RFC 9438 §4.5: MUST do so in the convex region
+    // RFC 9438 §4.4: MUST add (target - cwnd)/cwnd for each ACK in the concave region (read as for each segment acknowledged)
+    // RFC 9438 §4.5: MUST do so in the convex region (read so, too)
     /// The window after an ACK of `acked` segments in congestion avoidance (sections 4.3 to 4.5).
     fn grown(&mut self, now: Time, rtt: Time, cwnd: f64, acked: f64, reading: CubicAlpha) -> f64 {
         let mut epoch = self.epoch.take().unwrap_or_else(|| self.begin(now, cwnd));
@@ -113,9 +113,19 @@ impl Cubic {
     }
 }
 
+/// What a loss reduces: what is in the network (section 4.6), or in Linux the window, however little of it is in use just now.
+fn lost_from(flow: &Flow) -> u64 {
+    match flow.params.cubic_arithmetic {
+        CubicArithmetic::Exact => flow.in_network(),
+        CubicArithmetic::Segments => flow.cwnd,
+    }
+}
+
 impl CongestionControl for Cubic {
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
         if flow.cwnd < flow.ssthresh {
+            // The next congestion avoidance is a stage of its own, as behind an idle time.
+            self.epoch = None;
             return slow_start(now, flow, acked);
         }
         let rtt = flow.timer.estimator.srtt().unwrap_or(0);
@@ -131,7 +141,7 @@ impl CongestionControl for Cubic {
     }
 
     fn on_loss(&mut self, flow: &Flow) -> u64 {
-        let left = self.reduced(flow, flow.in_network());
+        let left = self.reduced(flow, lost_from(flow));
         self.aim(flow);
         left.max(2 * flow.mss)
     }
@@ -148,7 +158,7 @@ impl CongestionControl for Cubic {
         if flow.consecutive_timeouts > 1 {
             return flow.ssthresh;
         }
-        self.reduced(flow, flow.in_network()).max(2 * flow.mss)
+        self.reduced(flow, lost_from(flow)).max(2 * flow.mss)
     }
 
     // RFC 9438 §4.2: MUST NOT count time in which the application limits
@@ -184,6 +194,21 @@ mod tests {
         flow.offered = u64::MAX;
         flow.timer.estimator.sample(rtt);
         flow
+    }
+
+    /// Section 4.3: the estimate of Reno begins with the window of the stage. Slow start, as behind an idle time (RFC 5681 section 4.1), ends
+    /// the stage before.
+    #[test]
+    fn a_stage_ends_with_slow_start() {
+        let rtt = 50 * MILLISECOND;
+        let (mut cubic, mut flow) = (Cubic::default(), flow(200, rtt));
+        flow.ssthresh = cubic.on_loss(&flow);
+        flow.cwnd = flow.ssthresh;
+        let before = acknowledge(&mut cubic, &mut flow, rtt, 0, 10 * SECOND);
+        assert!(before > 200.0, "{before}");
+        (flow.cwnd, flow.ssthresh) = (10 * MSS, 20 * MSS);
+        let after = acknowledge(&mut cubic, &mut flow, rtt, 10 * SECOND, 10 * SECOND + 4 * rtt);
+        assert!((20.0..40.0).contains(&after), "{after}");
     }
 
     /// Acknowledges segment by segment, one window per round trip, from `from` to `to`; returns the window in

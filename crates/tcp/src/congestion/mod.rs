@@ -182,7 +182,8 @@ impl CongestionControl for Congestion {
             return self.on_limited(now);
         }
         if flow.cwnd >= flow.rwnd {
-            return flow.limits.set(now, Limit::ReceiveWindow);
+            flow.limits.set(now, Limit::ReceiveWindow);
+            return self.on_limited(now);
         }
         with_congestion!(self, control => control.on_ack(now, flow, acked));
         flow.cwnd = flow.cwnd.min(flow.rwnd);

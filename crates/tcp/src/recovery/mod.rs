@@ -52,7 +52,7 @@ registry! {
 /// The loss recovery of one connection. The defaults are those of a sender that knows no recovery but the
 /// timeout.
 pub(crate) trait Recovery {
-    /// The handshake is over, and its round trip was measured unless it had to be repeated.
+    /// The handshake is over, and its round trip was measured, if it could be.
     fn begin(&mut self, _flow: &Flow) {}
 
     /// Reads what an ACK says about losses, before the flow has taken it in; true if it counts as a duplicate

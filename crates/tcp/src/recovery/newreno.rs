@@ -112,7 +112,7 @@ impl Recovery for NewReno {
         self.recovery.is_none()
     }
 
-    /// The impatient variant lets the timer run on after partial ACKs (RFC 6582 section 4).
+    /// The impatient variant lets the timer run on after partial ACKs (RFC 3782 section 4).
     fn times_first(&self, flow: &Flow) -> bool {
         self.recovery.is_none() || !flow.params.newreno_impatient
     }

@@ -116,7 +116,7 @@ impl Recovery for SackPipe {
         }
     }
 
-    /// ns-2 starts its timer with ACKs and timeouts alone.
+    /// ns-2 restarts its timer with ACKs and timeouts alone.
     fn times_first(&self, _flow: &Flow) -> bool {
         false
     }

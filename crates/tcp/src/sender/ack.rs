@@ -33,7 +33,7 @@ impl Sender {
     /// An ACK that acknowledges nothing new: it may be a duplicate, or open the window.
     #[cold]
     pub(super) fn on_old_ack(&mut self, now: Time, segment: &Segment, duplicate: bool) {
-        if self.state == State::Persisting {
+        if self.state == State::Persisting || self.flow.flight() == 0 {
             // The answer to a probe may report it as a duplicate, which says nothing about losses.
             self.look_at_window(now);
         } else if duplicate {

@@ -217,7 +217,7 @@ impl Sender {
         if self.state == State::Persisting {
             return self.probe_window(now);
         }
-        if self.release() {
+        if self.release(now) {
             return;
         }
         self.flow.check_app_limited();
@@ -242,6 +242,7 @@ impl Sender {
         let ssthresh = self.congestion.on_timeout(&self.flow);
         self.flow.time_out(now, ssthresh);
         self.recovery.on_timeout(now, &mut self.flow);
+        self.flow.limits.follow(now, self.flow.window_limit());
         self.report_losses(now);
     }
 
@@ -256,7 +257,7 @@ impl Sender {
 
     /// Lets a sender that waits at a window of one segment send again, more slowly if it is marked again; false if data is
     /// outstanding, whose timeout it is.
-    fn release(&mut self) -> bool {
+    fn release(&mut self, now: Time) -> bool {
         if self.state != State::Held {
             return false;
         }
@@ -265,6 +266,7 @@ impl Sender {
         if idle {
             self.flow.timer.estimator.back_off();
             self.flow.timer.stop();
+            self.look_at_window(now);
         }
         idle
     }

@@ -35,6 +35,11 @@ impl Sender {
                 self.flow.limits.follow(now, self.flow.window_limit());
                 self.flow.timer.stop();
             }
+            // It is small now: the override timeout is no longer than a first one.
+            (true, State::Persisting) if flow.rwnd > 0 && self.window_probes > 0 => {
+                self.window_probes = 0;
+                self.flow.timer.restart(now);
+            }
             _ => {}
         }
     }

@@ -30,6 +30,7 @@ impl Sender {
             return;
         }
         flow.cwnd = flow.cwnd.min(u64::from(flow.params.initial_window) * flow.mss);
+        flow.limits.follow(now, flow.window_limit());
         flow.stats.idle_restarts += 1;
         // One restart an idle period, even if what is there is not worth sending yet.
         self.last_sent = NEVER;
@@ -53,18 +54,20 @@ impl Sender {
         flow.stats.bytes += u64::from(len);
         if retransmission {
             flow.note_retransmission(&bytes);
-            if bytes.start == flow.una && self.recovery.times_first(flow) {
+            if bytes.start <= flow.una && self.recovery.times_first(flow) {
                 flow.time_first(now);
             }
-        } else if !flow.params.timestamps {
-            flow.timer.time_segment(now, bytes.end);
+        } else {
+            flow.overrides = false;
+            if !flow.params.timestamps {
+                flow.timer.time_segment(now, bytes.end);
+            }
         }
         if let Some(delivery) = &mut flow.delivery {
             delivery.on_sent(now, &bytes, flow.mss, flow.cwnd);
         }
         if u64::from(len) < flow.mss && !retransmission {
             flow.small_end = bytes.end;
-            flow.overrides = false;
         }
         flow.nxt = flow.nxt.max(bytes.end);
         flow.max = flow.max.max(bytes.end);

@@ -54,7 +54,7 @@ pub(crate) fn folder(test: &str, files: &[(&str, &str)]) -> PathBuf {
     folder
 }
 
-/// So many drawn cases of a property, the same in every run.
+/// So many drawn cases of a property.
 pub(crate) fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }

@@ -25,6 +25,7 @@ use crate::{
     event::{EventKind, ExitCause, LossSign},
     flow::Flow,
     limits::Limit,
+    params::RtoArithmetic,
     segment::Segment,
 };
 
@@ -95,7 +96,7 @@ impl Rack {
     }
 
     /// Whether something that was sent later than a segment under way may have arrived. Where none was reported, lost or sent again, they
-    /// were sent in the order of the data, and the first says it of all. It may have been overtaken by what repaired a loss below it.
+    /// were sent in the order of the data, and what holds for the first holds for all. What repaired a loss below it may have overtaken it.
     fn may_be_overtaken(&self) -> bool {
         let overtaken = |first| self.order.overtakes(first);
         self.episode.is_some() || !self.board.is_untouched() || self.board.first().is_some_and(overtaken)
@@ -129,7 +130,7 @@ impl Rack {
 
     /// Begins a fast recovery.
     fn begin(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
-        self.undo = Some(Undo::new(flow, congestion));
+        self.undo = Some(Undo::new(flow, congestion, false));
         let (ssthresh, flight) = (reduced(flow, congestion), flow.in_network());
         let owned = congestion.sets_window();
         let cwnd = if owned { flow.cwnd } else { ssthresh };
@@ -164,6 +165,9 @@ impl Rack {
     /// Undoes the last reduction if nothing had been lost.
     #[inline]
     fn reconsider(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
+        if self.undo.as_ref().is_some_and(|undo| undo.is_outdated(flow)) {
+            self.undo = None;
+        }
         if self.undo.as_ref().is_some_and(|undo| self.forward.spurious() || undo.spurious()) {
             self.undo_reduction(now, flow, congestion);
         }
@@ -173,8 +177,8 @@ impl Rack {
     fn undo_reduction(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         let Some(undo) = self.undo.take() else { return };
         self.forward = Forward::default();
+        self.order.note_late(!undo.after_timeout);
         undo.restore(now, flow, congestion);
-        self.order.note_late();
         self.board.forgive();
         if let Some(delivery) = &mut flow.delivery {
             delivery.forgive();
@@ -340,7 +344,9 @@ fn report_lost(delivery: &mut Option<Box<Delivery>>, sent: &board::Sent) {
 
 impl Recovery for Rack {
     fn begin(&mut self, flow: &Flow) {
-        if let Some(round_trip) = flow.timer.estimator.srtt() {
+        // In whole ticks it may be shorter than it was.
+        let exact = flow.params.rto_arithmetic == RtoArithmetic::Exact;
+        if let Some(round_trip) = flow.timer.estimator.srtt().filter(|_| exact) {
             self.order.note_handshake(round_trip);
         }
     }
@@ -413,7 +419,7 @@ impl Recovery for Rack {
 
     fn remember(&mut self, flow: &Flow, congestion: &Congestion) {
         if flow.consecutive_timeouts == 1 {
-            self.undo = Some(Undo::new(flow, congestion));
+            self.undo = Some(Undo::new(flow, congestion, true));
         }
     }
 

@@ -18,6 +18,8 @@ pub(super) struct Order {
     min_rtt: Time,
     /// The time of transmission that `rtt` belongs to, within one ACK.
     sampled_ts: Time,
+    /// What `xmit_ts`, `end_seq` and `rtt` would be without retransmissions.
+    original: (Time, u64, Time),
     fack: u64,
     reordering_seen: bool,
     dsack_round: Option<u64>,
@@ -35,6 +37,7 @@ impl Default for Order {
             rtt: 0,
             min_rtt: NEVER,
             sampled_ts: 0,
+            original: (0, 0, 0),
             fack: 0,
             reordering_seen: false,
             dsack_round: None,
@@ -76,6 +79,11 @@ impl Order {
         if (sent.at, sent.end) > (self.xmit_ts, self.end_seq) {
             (self.xmit_ts, self.end_seq) = (sent.at, sent.end);
         }
+        if !sent.retransmitted {
+            let (at, end, _) = self.original;
+            self.original =
+                if (sent.at, sent.end) > (at, end) { (sent.at, sent.end, rtt) } else { (at, end, rtt) };
+        }
     }
 
     // RFC 8985 §3.3.2: SHOULD widen the reordering window when duplicates are reported
@@ -94,9 +102,11 @@ impl Order {
         }
     }
 
-    /// Nothing had been lost, so what was missing came late: step 3 cannot see this, as it was sent again.
-    pub(super) const fn note_late(&mut self) {
-        self.reordering_seen = true;
+    /// Nothing had been lost, so what was missing came late: what ACKs were taken to say of retransmissions, they said of the originals. If
+    /// others that were sent later had come before it, that is reordering, which step 3 cannot see, as it was sent again.
+    pub(super) const fn note_late(&mut self, reordered: bool) {
+        self.reordering_seen |= reordered;
+        (self.xmit_ts, self.end_seq, self.rtt) = self.original;
     }
 
     /// A recovery has ended: one of those after which the window shrinks, unless the same ACK widened it.

@@ -20,6 +20,10 @@ pub(super) struct Undo {
     /// First unacknowledged byte then, and the byte after the last one sent.
     una: u64,
     max: u64,
+    /// What had been sent at the last reduction for a mark before that.
+    marked_at: u64,
+    /// Whether a timeout was the reason: no later segment had come before those that were missing.
+    pub(super) after_timeout: bool,
     /// Retransmissions since, less those that the receiver has reported as duplicates.
     unneeded: Option<u32>,
     /// The original of the first retransmission is known to have arrived.
@@ -27,13 +31,15 @@ pub(super) struct Undo {
 }
 
 impl Undo {
-    pub(super) fn new(flow: &Flow, congestion: &Congestion) -> Box<Self> {
+    pub(super) fn new(flow: &Flow, congestion: &Congestion, after_timeout: bool) -> Box<Self> {
         Box::new(Self {
             congestion: congestion.clone(),
             cwnd: flow.cwnd,
             ssthresh: flow.ssthresh,
             una: flow.una,
             max: flow.max,
+            marked_at: flow.marked_at,
+            after_timeout,
             unneeded: None,
             original: false,
         })
@@ -56,6 +62,11 @@ impl Undo {
     pub(super) fn on_first_ack(&mut self, una: u64, first: &Sent, echo: Option<Time>, clock: Clock) {
         let first_ack = una == self.una && first.retransmitted;
         self.original |= first_ack && echo.is_some_and(|echo| echo < clock.read(first.at));
+    }
+
+    /// Whether the windows were reduced for a mark since: that is not undone.
+    pub(super) const fn is_outdated(&self, flow: &Flow) -> bool {
+        self.marked_at != flow.marked_at
     }
 
     /// Whether nothing of what was sent again had been lost.
