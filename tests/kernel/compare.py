@@ -120,7 +120,14 @@ def section() -> str:
     """What the page says between the marks."""
     flow = ("Algorithm", "RTT", "Buffer", "Kernel", "celltrain", "Difference", "Retransmitted", "celltrain")
     lossy = ("Algorithm", "RTT", "Loss", "Kernel", "celltrain", "Difference", "Retransmitted", "celltrain")
-    share = ("RTT", "Buffer", "Starts first", "Kernel: CUBIC / Reno", "celltrain: CUBIC / Reno", "Single runs")
+    share = (
+        "RTT",
+        "Buffer",
+        "Starts first",
+        "Kernel: CUBIC / Reno",
+        "celltrain: CUBIC / Reno",
+        "Single runs",
+    )
     lines = [
         "One flow, SACK, throughput of the whole run in Mbit/s:",
         "",

@@ -196,7 +196,12 @@ def same_runs(manifest: Mapping[str, Any]) -> list[str]:
     # A comparison may have been written before these numbers were kept.
     words = ["--seed", str(manifest["seed"]), "--replications", str(followed.get("first", every))]
     if followed:
-        words += ["--until-clear", followed["measure"], "--max-replications", str(followed.get("most", every))]
+        words += [
+            "--until-clear",
+            followed["measure"],
+            "--max-replications",
+            str(followed.get("most", every)),
+        ]
     return words
 
 
