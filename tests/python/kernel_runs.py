@@ -34,7 +34,7 @@ It ends with its whole window, whatever is in flight.
 """
 
 WITHIN = 0.1
-"""So long after its time, in seconds, a flow that joins another starts at the latest: one run alone is one draw."""
+"""So long after its time, in seconds, a flow that joins another starts at the latest: one run is one draw."""
 
 SECOND_FLOW = """
 [[flow]]
@@ -115,7 +115,7 @@ def scenario(row: Row) -> ct.Scenario:
 
 
 def competing(first: Row, second: Row) -> ct.Scenario:
-    """CUBIC as the first flow and Reno as the second. Whichever starts later does so at random within `WITHIN`."""
+    """CUBIC as the first flow and Reno as the second; the one that starts later does so within `WITHIN`."""
     text = NETWORK.read_text().replace("\n[link]\n", SECOND_FLOW)
     earliest = min(first.start, second.start)
     start = {
