@@ -2,7 +2,10 @@
 //! rest of a frame ([`super::bursts`]), rows of them at once where they find the link idle ([`super::straight`]), and cells that take turns
 //! in rounds.
 
-use celltrain_atm::{Cell, buffer::BufferPolicy};
+use celltrain_atm::{
+    Cell,
+    buffer::{BufferPolicy, Needs},
+};
 use celltrain_engine::{
     Instant, Time,
     alone::Alone,
@@ -32,28 +35,36 @@ impl PortCore<Computed<CellFifo>> {
         until: Time,
         streams: &mut Streams,
     ) -> u64 {
+        // What a policy cannot come to is not compiled for it, as the conditions are constants.
+        if P::Needs::PUSH_OUT {
+            unreachable!("a port whose policy pushes out stores its queues");
+        }
         let fifo = &mut self.service.fifo;
         let levels = fifo.lend_levels().map(|levels| (levels, fifo.slot()));
         let mut tally = Tally::new(self.service.longest, fifo.slot(), levels);
         let sums = &mut tally;
-        let each = self.service.keeps_per_vc() || !self.policers.is_empty();
         let rates = self.control.is_some();
         let cells = if let Some(mut alone) = self.merge.lend_alone(streams) {
             let input = &mut alone;
-            let cells = match (each, rates) {
-                (true, _) => self.run_alone_observed::<UNITS, P>(policy, until, input, sums, streams),
-                (false, true) => self.run_alone_observed::<RATES, P>(policy, until, input, sums, streams),
-                (false, false) => self.run_alone(policy, until, input, sums, streams),
+            let cells = if P::Needs::PER_VC || !self.policers.is_empty() {
+                self.run_alone_observed::<UNITS, P>(policy, until, input, sums, streams)
+            } else if rates {
+                self.run_alone_observed::<RATES, P>(policy, until, input, sums, streams)
+            } else {
+                self.run_alone(policy, until, input, sums, streams)
             };
             self.merge.give_back(alone, streams);
             cells
         } else if let Some(mut many) = self.merge.lend() {
             let inputs = &mut *many;
-            let cells = match (each, rates, inputs.takes_turns(streams)) {
-                (true, ..) => self.run_observed::<UNITS, P>(policy, until, inputs, sums, streams),
-                (false, true, _) => self.run_observed::<RATES, P>(policy, until, inputs, sums, streams),
-                (false, false, true) => self.run_turns(policy, until, inputs, sums, streams),
-                (false, false, false) => self.run_rounds(policy, until, inputs, sums, streams),
+            let cells = if P::Needs::PER_VC || !self.policers.is_empty() {
+                self.run_observed::<UNITS, P>(policy, until, inputs, sums, streams)
+            } else if rates {
+                self.run_observed::<RATES, P>(policy, until, inputs, sums, streams)
+            } else if inputs.takes_turns(streams) {
+                self.run_turns(policy, until, inputs, sums, streams)
+            } else {
+                self.run_rounds(policy, until, inputs, sums, streams)
             };
             self.merge.take_back(many);
             cells

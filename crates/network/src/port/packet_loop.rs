@@ -4,7 +4,11 @@
 //! they leave, and another sends them on. Others, and those that an observer has to look at, are units as cells are
 //! ([`PortCore::on_unit`]).
 
-use celltrain_atm::{Cell, buffer::BufferPolicy, cell::Kind};
+use celltrain_atm::{
+    Cell,
+    buffer::{BufferPolicy, Needs},
+    cell::Kind,
+};
 use celltrain_engine::{Instant, Time, stream::Train, time::Span};
 
 use super::{
@@ -36,7 +40,11 @@ impl PortCore<Computed<PacketFifo>> {
         until: Time,
         streams: &mut Streams,
     ) -> u64 {
-        if self.service.keeps_per_vc() || !self.policers.is_empty() {
+        // As in the loops of cells: what a policy cannot come to is not compiled for it.
+        if P::Needs::PUSH_OUT {
+            unreachable!("a port whose policy pushes out stores its queues");
+        }
+        if P::Needs::PER_VC || !self.policers.is_empty() {
             return self.serve_observed(policy, until, streams);
         }
         let tally = Tally::new(self.service.longest, self.service.fifo.slot(), None);
