@@ -49,9 +49,13 @@ demo: build ## Reproduce the paper `espd`: tables beside the published ones, win
 	@echo "The results are in $(DEMO_OUT); open the report in a browser:"
 	@find $(DEMO_OUT) -name '*.html' -o -name '*.png' | sort | sed 's|^|  $(CURDIR)/|'
 
+# Where the ports are optimised they take most of the time to compile: that is done once, for the tests that simulate millions of cells.
 .PHONY: test
 test: build $(VENV)/.dev ## Build, then run every test: Rust, Python, and the type stub against the compiled module.
-	cargo test --locked --workspace --exclude celltrain-python
+	cargo test --locked --workspace --exclude celltrain-python --exclude celltrain-network
+	cargo test --locked --package celltrain-network --test '*'
+	cargo test --locked --package celltrain-network --doc
+	cargo test --locked --package celltrain-network --lib --profile dev
 	$(BIN)/python -m pytest -n auto --maxprocesses 8
 
 # A module that has to be compiled for it is compiled in seconds; one that is there stays. Left out: the crates' integration tests,
