@@ -22,7 +22,8 @@ NAMED = 5
 def notes(scenario: Scenario) -> list[str]:
     """A sentence for each setting without effect and each port where phases lock, with what to write."""
     settings = scenario.to_dict()
-    found = [note for rule in (_abr, _gfr, _sustainable, _ecn, _unread, _shared) for note in rule(settings)]
+    rules = (_abr, _gfr, _sustainable, _ecn, _marks_of_abr, _unread, _shared)
+    found = [note for rule in rules for note in rule(settings)]
     found += [*_late(scenario, settings), *_overcommitted(scenario, settings)]
     return [*found, *scenario.core.notes()]
 
@@ -38,8 +39,8 @@ def _abr(settings: Settings) -> Iterator[str]:
         return
     if not any(_table(port, "allocator") for port in _ports(settings)):
         yield (
-            'vc.category = "abr" without an allocator: no switch tells the sources a rate, so they keep the '
-            'one they begin with; write [switch.allocator] algorithm = "erica", or another one'
+            'vc.category = "abr" without an allocator: no switch tells the sources a rate, so they rise to '
+            'their peak rate; write [switch.allocator] algorithm = "erica", or another one'
         )
 
 
@@ -130,7 +131,7 @@ def _starts(settings: Settings) -> Iterator[tuple[str, object]]:
 
 def _overcommitted(scenario: Scenario, settings: Settings) -> Iterator[str]:
     """A sentence if more is guaranteed than a link carries."""
-    if not any(vc.get("mcr") for vc in _vcs(settings)):
+    if not any(end.get("mcr") for end in (*_vcs(settings), *_abr_ends(settings))):
         return
     over = scenario.core.overcommitted()
     if over:
@@ -139,7 +140,7 @@ def _overcommitted(scenario: Scenario, settings: Settings) -> Iterator[str]:
         yield (
             f'the minimum rates of the VCs across "{port}" sum to {promised / 1e6:,.6g} Mbit/s, and its link '
             f"carries {rate / 1e6:,.6g} Mbit/s{others}: not all of them can be met; "
-            "write lower vc.mcr, or fewer flows"
+            "write lower minimum rates (vc.mcr; abr.mcr under ABR), or fewer flows"
         )
 
 
@@ -149,6 +150,18 @@ def _ecn(settings: Settings) -> Iterator[str]:
             "tcp.ecn is on and no switch marks: it has no effect; choose a policy that marks and let it, as "
             "in switch.discard.red.ecn = true"
         )
+
+
+def _marks_of_abr(settings: Settings) -> Iterator[str]:
+    contract, transport = _table(settings, "vc"), _table(settings, "tcp")
+    for flow in ({}, *_each(settings, "flow"), *_each(settings, "group")):
+        vc, tcp = {**contract, **_table(flow, "vc")}, {**transport, **_table(flow, "tcp")}
+        if vc.get("category") == "abr" and _reads_marks(tcp):
+            yield (
+                "tcp.ecn has no effect on a VC of ABR: its EFCI bit is that of rate control, and policies discard "
+                "what they would mark; leave tcp.ecn out, or choose another category"
+            )
+            return
 
 
 def _unread(settings: Settings) -> Iterator[str]:
@@ -200,6 +213,13 @@ def _vcs(settings: Settings) -> Iterator[Settings]:
         yield {**common, **_table(flow, "vc")}
     for group in _each(settings, "group"):
         yield {**common, **_table(group, "vc")}
+
+
+def _abr_ends(settings: Settings) -> Iterator[Settings]:
+    """What the ends of every ABR VC know."""
+    yield _table(settings, "abr")
+    for flow in (*_each(settings, "flow"), *_each(settings, "group")):
+        yield _table(flow, "abr")
 
 
 def _tcps(settings: Settings) -> Iterator[Settings]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
 from itertools import pairwise
+from statistics import median
 from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
@@ -101,7 +102,7 @@ def _rounded_up(seconds: float) -> str:
 
 def _unsettled(result: "Result", scenario: Scenario) -> Iterator[_Unsettled]:
     for name, times in settling_times(result).items():
-        middle = sorted(times)[(len(times) - 1) // 2]
+        middle = median(times)
         if middle > scenario.warm_up:
             yield _Unsettled(name, middle, len(times), scenario.warm_up, scenario.duration)
 

@@ -139,6 +139,8 @@ def test_options_that_write_files_need_a_folder(
 LATE = {"name": "1", "traffic": {"kind": "greedy", "start": "1e-1 s .. 1 s"}}
 EARLY = {"name": "1", "start": "10 ms"}
 ABR = {"vc.category": "abr"}
+CONTROLLED = {**ABR, "switch.allocator.algorithm": "erica"}
+MARKING = {"switch.discard.policy": "red", "switch.discard.red.ecn": True}
 LATE_TRANSFER = {"at": "199 ms", "from": "src1", "to": "dest1", "bytes": "1 kB"}
 
 
@@ -146,11 +148,13 @@ LATE_TRANSFER = {"at": "199 ms", "from": "src1", "to": "dest1", "bytes": "1 kB"}
     ("settings", "word"),
     [
         (ABR, "without an allocator"),
+        ({**CONTROLLED, "abr.mcr": "100 Mbit/s"}, "sum to 200 Mbit/s, and its link carries 155.52"),
+        ({**CONTROLLED, **MARKING, "tcp.ecn": True}, "tcp.ecn has no effect on a VC of ABR"),
         ({"vc.category": "gfr"}, "without vc.mcr"),
         ({"vc.scr": "1 Mbit/s"}, "vc.scr has no effect where nothing polices cells"),
         ({"vc.category": "gfr", "vc.mcr": "100 Mbit/s"}, "sum to 200 Mbit/s, and its link carries 155.52"),
         ({"tcp.ecn": True}, "no switch marks"),
-        ({"switch.discard.policy": "red", "switch.discard.red.ecn": True}, "no TCP reads marks"),
+        (MARKING, "no TCP reads marks"),
         ({"traffic.start": "200 ms"}, "is not before the end of the run (0.2 s): its sources send nothing"),
         (
             {"flow": [{"name": "1", "start": "200 ms .. 1 s"}]},

@@ -48,7 +48,8 @@ pub enum Kind {
 
 /// Explicit congestion notification: the ECN field of the packet in the frame (RFC 3168 section 5), which on a cell stands
 /// in the EFCI bit of the PTI field. An ATM switch cannot see whether a transport is capable; one that marks instead of
-/// discarding has to be told by VC, which comes to the same.
+/// discarding has to be told by VC, which comes to the same. On an ABR VC the bit is that of rate control (TM 4.0), and no transport is
+/// capable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ecn {
     /// The transport does not answer marks: congestion can only discard.
@@ -60,9 +61,25 @@ pub enum Ecn {
     LowLatency,
     /// Marked on the way: congestion experienced.
     Marked,
+    /// Marked by rate control, to whose sources alone the EFCI bit of an ABR VC speaks: no transport sees it.
+    RateMarked,
 }
 
 impl Ecn {
+    /// Whether the transport answers marks.
+    #[inline]
+    #[must_use]
+    pub const fn is_capable(self) -> bool {
+        matches!(self, Self::Capable | Self::LowLatency | Self::Marked)
+    }
+
+    /// Whether the EFCI bit of a cell is set.
+    #[inline]
+    #[must_use]
+    pub const fn is_set(self) -> bool {
+        matches!(self, Self::Marked | Self::RateMarked)
+    }
+
     /// Whether a queue of low delay is for it: ECT(1), or a mark, which may have been that (RFC 9331 section 5.1).
     #[must_use]
     pub const fn is_low_latency(self) -> bool {

@@ -146,6 +146,10 @@ impl Contract {
             let message = "a VC of ABR is not policed: its source keeps to the rates that the network allows";
             return refuse("policing", message);
         }
+        if self.category == Category::Abr && self.clp {
+            let message = "the data cells of ABR have CLP = 0: leave `clp` out, or choose another category";
+            return refuse("clp", message);
+        }
         if by_frames && self.mcr.is_none() {
             let message = "policing by frames needs a minimum cell rate to measure them by: give `mcr`";
             return refuse("mcr", message);

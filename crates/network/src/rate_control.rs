@@ -230,7 +230,7 @@ impl RateControl {
         self.refresh();
         self.allowance = self.granted.checked_sub(unreported).expect("an RM cell ends no interval early");
         if mark && !is_rm {
-            cell.ecn = Ecn::Marked;
+            cell.ecn = Ecn::RateMarked;
         }
     }
 

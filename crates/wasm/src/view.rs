@@ -3,7 +3,7 @@
 //! All numbers are `f64`: times in picoseconds are exact up to 2^53, two and a half hours. The head is the time and the number of rows
 //! of each table, in the order of [`View`]'s fields.
 
-use celltrain_atm::cell::{Ecn, Kind};
+use celltrain_atm::cell::Kind;
 use celltrain_network::live::{
     Completion, Discard, FlowState, Live, PortState, Reaction, Row, Vc, Whereabouts,
 };
@@ -160,7 +160,7 @@ fn row(row: &Row) -> [f64; 12] {
         Whereabouts::Link => 2.0,
         Whereabouts::Shaper => 3.0,
     };
-    let flags = [row.broken, cell.clp, cell.ecn == Ecn::Marked, cell.kind != Kind::Data];
+    let flags = [row.broken, cell.clp, cell.ecn.is_set(), cell.kind != Kind::Data];
     let flags = (0..).zip(flags).map(|(bit, flag)| u32::from(flag) << bit).sum::<u32>();
     [
         row.link as f64,

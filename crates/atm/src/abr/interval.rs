@@ -15,7 +15,7 @@ use crate::catalogue::ParamError;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Params {
-    /// ABR cells after which it ends (n). Without it, only time ends an interval.
+    /// ABR cells after which it ends (n), if its time has not.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub cells: Option<u32>,

@@ -46,6 +46,12 @@ impl Rate {
         self.0
     }
 
+    /// In bit/s of whole cells, rounded.
+    #[must_use]
+    pub fn bits(self) -> BitRate {
+        BitRate((self.0 * CELL_BITS as f64).round() as u64)
+    }
+
     /// The distance of cells at this rate; `None` if the next cell would come in 53 days or never.
     #[must_use]
     pub fn spacing(self) -> Option<Slot> {

@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     Cell,
-    cell::{CELL_BITS, Ecn},
+    cell::CELL_BITS,
 };
 
 /// Parameters of COBALT.
@@ -253,7 +253,7 @@ impl FrameRule for BySojournOrOverflow {
     fn on_head<S: PortState>(&mut self, head: Head, port: &View<'_, Dequeue, S>) -> Fate {
         let Head { cell, sojourn, now } = head;
         let is_long = self.is_long(sojourn, &cell);
-        let marks = self.marks && cell.ecn != Ecn::NotCapable;
+        let marks = self.marks && cell.ecn.is_capable();
         let draw = if self.control.probability() > 0.0 { self.generator.unit() } else { 1.0 };
         match self.control.on_head(now, Waited { sojourn, is_long, marks }, draw) {
             Fate::Drop if !port.holds_more(None, u64::from(cell.frame_load() - cell.load())) => Fate::Send,

@@ -21,7 +21,7 @@ use super::{
     Dequeue, Fate, Head, ParamError, PortContext, PortState, View,
     frame::{EndMarks, FramePolicy, FrameRule},
 };
-use crate::{Cell, cell::Ecn};
+use crate::Cell;
 
 /// Parameters of CoDel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -211,6 +211,6 @@ impl FrameRule for BySojourn {
     fn on_head<S: PortState>(&mut self, head: Head, port: &View<'_, Dequeue, S>) -> Fate {
         let Head { cell, sojourn, now } = head;
         let short = self.longest.is_short(&cell, |load| port.holds_more(None, load));
-        self.control.on_head(now, sojourn, short, self.marks && cell.ecn != Ecn::NotCapable)
+        self.control.on_head(now, sojourn, short, self.marks && cell.ecn.is_capable())
     }
 }

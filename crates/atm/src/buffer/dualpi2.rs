@@ -25,7 +25,7 @@ use super::{
     Dequeue, Fate, Head, ParamError, PortContext, PortState, View,
     frame::{EndMarks, FramePolicy, FrameRule},
 };
-use crate::{Cell, cell::Ecn};
+use crate::Cell;
 
 /// Parameters of DualPI2. The gains and the time between updates follow from them: RFC 9332, figure 2.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -279,6 +279,6 @@ impl FrameRule for Coupled {
         if low_latency {
             return self.controller.on_low_latency(sojourn, queue.len());
         }
-        self.controller.on_classic(cell.ecn != Ecn::NotCapable)
+        self.controller.on_classic(cell.ecn.is_capable())
     }
 }

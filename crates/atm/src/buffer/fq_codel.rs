@@ -23,7 +23,7 @@ use super::{
     codel::{Control, LongestFrame, Params},
     frame::{EndMarks, FramePolicy, FrameRule},
 };
-use crate::{Cell, cell::Ecn};
+use crate::Cell;
 
 /// Frames that are pushed out at once, at the most.
 const MOST: u64 = 64;
@@ -87,7 +87,7 @@ impl FrameRule for BySojournPerVc {
     fn on_head<S: PortState>(&mut self, head: Head, port: &View<'_, Dequeue, S>) -> Fate {
         let Head { cell, sojourn, now } = head;
         let short = self.longest.is_short(&cell, |load| port.holds_more(Some(cell.vc), load));
-        let marks = self.marks && cell.ecn != Ecn::NotCapable;
+        let marks = self.marks && cell.ecn.is_capable();
         self.controls[cell.vc as usize].on_head(now, sojourn, short, marks)
     }
 }

@@ -187,7 +187,7 @@ impl<R: FrameRule> FramePolicy<R> {
             (Frame::Refused, Verdict::Discard(Reason::BufferFull))
         } else if self.rule.admits(cell, port, now) {
             (Frame::Whole, Verdict::Accept)
-        } else if cell.ecn != Ecn::NotCapable && self.rule.marks() {
+        } else if cell.ecn.is_capable() && self.rule.marks() {
             (Frame::Marked, Verdict::Mark)
         } else {
             (Frame::Refused, Verdict::Discard(Reason::FrameRefused))

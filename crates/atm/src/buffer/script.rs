@@ -19,7 +19,6 @@ use super::{
 };
 use crate::{
     Cell,
-    cell::Ecn,
     quantity::Level,
     rule::{Kind, Known, Rule},
 };
@@ -168,7 +167,7 @@ impl FrameRule for Scripted {
             vc.longest_frame,
             vc.weight,
             i64::from(cell.clp),
-            i64::from(cell.ecn != Ecn::NotCapable),
+            i64::from(cell.ecn.is_capable()),
             i64::from(cell.is_last()),
             i64::from(vc.refused),
         ]);
@@ -189,6 +188,7 @@ mod tests {
     use super::*;
     use crate::{
         buffer::{BufferPolicy, Reason, Snapshot, Verdict},
+        cell::Ecn,
         contract::Contract,
         quantity::Unit,
     };

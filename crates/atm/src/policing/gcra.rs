@@ -46,6 +46,9 @@ impl Gcra {
     }
 }
 
+/// What cells may be early through the rounding of slots alone, in picoseconds.
+const ROUNDING: Time = 1;
+
 /// GCRA(T, BT + CDVT) of a rate that bursts at the peak rate may exceed for a time (ATM Forum TM 4.1): T = 1/rate, and the burst tolerance
 /// BT = (MBS - 1)(1/rate - 1/PCR) lets MBS cells come at the peak rate. State: one time.
 #[derive(Debug, Clone)]
@@ -73,8 +76,9 @@ impl BurstGcra {
     #[inline]
     #[must_use]
     pub fn is_in_time(&self, now: Instant) -> bool {
-        // `expected <= now + L` with the negative part of L brought to the other side.
-        let latest = now.plus_slots(self.increment, self.burst).delayed(self.tolerance);
+        // `expected <= now + L` with the negative part of L brought to the other side. Slots are rounded up by less than 2^-44 ps each, on
+        // either side: a cell that comes just in time is early by no more than that.
+        let latest = now.plus_slots(self.increment, self.burst).delayed(self.tolerance + ROUNDING);
         self.expected.plus_slots(self.peak, self.burst) <= latest
     }
 

@@ -13,7 +13,7 @@ pub enum Share {
     /// The weight in the VC's contract.
     #[default]
     Weight,
-    /// The minimum cell rate in the VC's contract. Among the VCs of a category at a port either all have one or none
+    /// The minimum cell rate in the VC's contract (of ABR, `abr.mcr`). Among the VCs of a category at a port either all have one or none
     /// has, as with acknowledgements; if none has, all have equal shares.
     Mcr,
 }
@@ -50,7 +50,7 @@ fn minimum_rate(label: usize, contract: &Contract, other: usize) -> Result<u64, 
     contract.mcr.map(|CellRate(rate)| rate.0).ok_or_else(|| {
         error(format!(
             "VC {label} has no minimum cell rate while VC {other} has one: give its contract `mcr = \"1 Mbit/s\"`, \
-             say, or share by weight"
+             say (of an ABR VC, `abr.mcr`), or share by weight"
         ))
     })
 }

@@ -120,6 +120,29 @@ fn a_burst_of_the_maximum_size_conforms_and_no_cell_more() {
     }
 }
 
+/// A cell conforms that comes exactly as early as the limit allows (TM 4.1: X1 <= L). Here many do: in units of a fifteenth of a microsecond
+/// cells come every 159, 1/SCR is 212 and 1/PCR is 106, so that the limit is 9 (212 - 106). The bucket in whole numbers says which.
+#[test]
+fn cells_at_the_limit_conform() {
+    let (interval, increment, limit) = (159, 212, 9 * (212 - 106));
+    let mut bucket = LeakyBucket::default();
+    let by_bucket: Vec<_> =
+        (0..2000).map(|cell| bucket.conforms(increment, limit, cell * interval)).collect();
+    let contract = Contract {
+        pcr: Some(CellRate(BitRate(60_000_000))),
+        scr: Some(CellRate(BitRate(30_000_000))),
+        mbs: 10,
+        policing: Policing::TagCells,
+        ..Contract::default()
+    };
+    let mut policer = Policer::new(&contract, BitRate(155_520_000)).unwrap();
+    let (cell, slot) = (Cell { length: 1, ..Cell::default() }, Slot::of_bits(424, BitRate(40_000_000)));
+    for (number, conforms) in (0..).zip(by_bucket) {
+        let action = policer.conform(&cell, Instant::at(7).plus_slots(slot, number));
+        assert_eq!(action == Action::Pass, conforms, "cell {number}");
+    }
+}
+
 /// A cell beyond the peak rate is discarded, whatever the sustainable rate has left, and counts for neither.
 #[test]
 fn the_peak_rate_comes_first() {

@@ -44,7 +44,7 @@ impl Builder<'_> {
                 .measures(flow.traffic.uses_tcp())
                 .then(|| idle_path(self.graph, flow, &self.scenario.spec().aal5)),
             path,
-            contract: Arc::clone(&flow.contract),
+            contract: flow.port_contract(),
             flow: Some(index),
             rm_payloads: flow.abr.is_some().then(|| self.add_rm_payloads()),
             relays: Vec::new(),

@@ -6,7 +6,7 @@ use celltrain_atm::{
     Cell,
     aal5::{self, LLC_SNAP, TRAILER},
     abr::RmCell,
-    cell::{Ecn, PAYLOAD_OCTETS},
+    cell::PAYLOAD_OCTETS,
 };
 use celltrain_engine::{Time, stream::Train, time::SECOND};
 use celltrain_tcp::Segment;
@@ -86,7 +86,7 @@ impl CellTap {
             circuit.bytes = frame(&self.aal5, path, segment, usize::from(train.item.length));
             circuit.frame = Some(train.item.frame);
         }
-        let congestion = if train.item.ecn == Ecn::Marked { payload_type::CONGESTION } else { 0 };
+        let congestion = if train.item.ecn.is_set() { payload_type::CONGESTION } else { 0 };
         for place in 0..train.count {
             let position = usize::from(train.item.position) + place as usize;
             let end =

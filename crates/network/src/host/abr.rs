@@ -159,7 +159,7 @@ impl AbrEnd {
     /// Data cells without a mark arrive, as most do: that is all that is noted. `false`: these are others.
     #[inline]
     pub(super) fn takes_unmarked(&mut self, train: &Train<Cell>) -> bool {
-        let unmarked = train.item.kind == Kind::Data && train.item.ecn != Ecn::Marked;
+        let unmarked = train.item.kind == Kind::Data && !train.item.ecn.is_set();
         if unmarked && let Self::Destination(end) = self {
             end.destination.on_data(train.first.ps(), false);
         }
@@ -195,6 +195,8 @@ impl<'a> AbrInput<'a> {
     /// `count` cells of the VC have come.
     pub(super) fn enqueue(&mut self, now: Time, head: Cell, count: u32) {
         let source = &mut *self.source;
+        // The EFCI bit of an ABR VC is that of rate control.
+        let head = Cell { ecn: Ecn::NotCapable, ..head };
         let idle = source.queue.cells == 0;
         source.queue.enter(head, count, source.capacity, source.discard);
         if idle {

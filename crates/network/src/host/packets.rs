@@ -217,9 +217,7 @@ impl Host {
         if !incoming.carries_tcp {
             return;
         }
-        // On an ABR VC the marks are the ABR source's.
-        let marked = incoming.reassembly.marked() && (PLAIN || incoming.abr.is_none());
-        if marked && packet.segment.ecn != Ecn::NotEct {
+        if incoming.reassembly.marked() && packet.segment.ecn != Ecn::NotEct {
             packet.segment.ecn = Ecn::Ce;
         }
         if !PLAIN && let Some(tap) = &mut self.parts.tap {

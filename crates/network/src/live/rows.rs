@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use celltrain_atm::{
     Cell,
-    cell::{CELL_OCTETS, Ecn, Kind},
+    cell::{CELL_OCTETS, Kind},
 };
 use celltrain_engine::{
     Instant, Time,
@@ -123,7 +123,7 @@ impl Live {
 /// Whether a cell continues the frame at the end of a row.
 fn continues(row: &Row, Carried { vc, next }: Carried, cell: &Cell) -> bool {
     let expected = u32::from(row.cell.position) + row.count;
-    let marked = |cell: &Cell| cell.ecn == Ecn::Marked;
+    let marked = |cell: &Cell| cell.ecn.is_set();
     (row.vc, row.next, row.cell.frame, row.cell.clp, row.cell.kind)
         == (vc, next, cell.frame, cell.clp, cell.kind)
         && u32::from(cell.position) == expected

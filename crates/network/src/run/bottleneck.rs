@@ -1,5 +1,6 @@
 //! The bottleneck of a network: the port that the summary's occupancy, delay and utilisation are about.
 
+use celltrain_atm::quantity::CellRate;
 use celltrain_engine::{quantity::Duration, time::seconds};
 
 use crate::scenario::{Flow, Graph, Link, NodeKind, Traffic};
@@ -8,7 +9,8 @@ use crate::scenario::{Flow, Graph, Link, NodeKind, Traffic};
 /// across it would send if nothing else held them back, over its rate. Of equals the first in the order of the links.
 ///
 /// It follows from the scenario alone, so all replications, and all variants of a topology, speak of the same port. A TCP
-/// flow offers what its first link carries, a source of cells its mean rate. `None` without a switch.
+/// flow offers what its first link carries, a source of cells its mean rate, and neither more than the peak rate of its VC. `None` without
+/// a switch.
 pub(super) fn bottleneck(graph: &Graph, duration: Duration) -> Option<usize> {
     if graph.bottleneck.is_some() {
         return graph.bottleneck;
@@ -40,8 +42,9 @@ const ROUNDING: f64 = 1e-9;
 /// What a flow would send by itself, in bit/s.
 pub(super) fn offered(graph: &Graph, flow: &Flow, duration: Duration) -> f64 {
     let line = flow.route.first().map_or(0.0, |&link| mean_rate(&graph.links[link], duration));
-    match &*flow.traffic {
+    let offered = match &*flow.traffic {
         Traffic::ShortFlows(form) => form.offered(flow.slowest(&graph.links), duration),
         traffic => traffic.mean_rate(duration).unwrap_or(line),
-    }
+    };
+    flow.peak_rate().map_or(offered, |CellRate(peak)| offered.min(peak.0 as f64))
 }

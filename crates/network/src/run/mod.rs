@@ -441,7 +441,7 @@ fn bits_per_second(bytes: u64, window: Time) -> f64 {
 
 /// The minimum cell rate of a flow's VC in bit/s.
 fn minimum_rate(flow: &Flow) -> Option<f64> {
-    flow.contract.mcr.map(|CellRate(rate)| rate.0 as f64)
+    flow.minimum_rate().map(|CellRate(rate)| rate.0 as f64)
 }
 
 impl Snapshot {

@@ -416,3 +416,41 @@ fn rm_cells_that_arrive_are_in_the_cell_loss_ratio_of_a_flow() {
         assert!(of_flow > 0.3 && (of_flow - lost / sent).abs() < 0.002, "{of_flow}, {lost} of {sent} cells");
     }
 }
+
+/// Shares by the minimum rate are those that the switch knows since the VC was set up: of ABR, `abr.mcr` (TM 4.0).
+#[test]
+fn a_scheduler_shares_by_the_minimum_rates_of_abr() {
+    let flow = |name, mcr| format!("[[flow]]\nname = \"{name}\"\nabr.mcr = \"{mcr} Mbit/s\"\n");
+    let head = "duration = \"60 ms\"\nwarm-up = \"20 ms\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[switch]\n\
+                buffer = \"unlimited\"\nscheduler = { discipline = \"scfq\", scfq.share = \"mcr\" }\n\
+                [vc]\ncategory = \"abr\"\n";
+    let result = run(&[head, PERSISTENT, &flow("1", 30), &flow("2", 10)].concat());
+    let rates = ["1", "2"].map(|flow| value(&result.flows, flow, "cells_useful"));
+    assert!((rates[0] / rates[1] - 3.0).abs() < 0.01, "{rates:?}");
+}
+
+/// TCP over ABR, with a marking policy that has much to do.
+fn marks_over_abr(more: &str) -> RunResult {
+    let head = "duration = \"200 ms\"\n[topology]\nkind = \"n-source\"\nsources = 3\n[link]\nrate = \"155.52 Mbit/s\"\n\
+                delay = \"100 us\"\n[switch]\nbuffer = \"500 cells\"\n\
+                discard = { policy = \"epd\", epd = { threshold = \"40 cells\", ecn = true } }\n\
+                [vc]\ncategory = \"abr\"\n[abr]\nicr = \"150 Mbit/s\"\n";
+    run(&[head, more].concat())
+}
+
+/// The EFCI bit of an ABR VC is that of rate control: no policy marks a frame there, whatever transport it carries, and what an
+/// EFCI switch has set makes no transport capable.
+#[test]
+fn frames_of_abr_are_discarded_not_marked() {
+    let efci = "allocator = { algorithm = \"efci\", efci = { high = \"30 cells\", low = \"20 cells\" } }\n";
+    for ecn in [false, true] {
+        for allocator in ["", efci] {
+            let tcp =
+                format!("[[port]]\nfrom = \"switch1\"\nto = \"switch2\"\n{allocator}[tcp]\necn = {ecn}\n");
+            let result = marks_over_abr(&tcp);
+            let port = |column| value(&result.ports, "switch1 > switch2", column);
+            assert_eq!(port("frames_marked"), 0.0, "{tcp}");
+            assert!(port("cells_discarded") > 0.0, "{tcp}");
+        }
+    }
+}

@@ -362,3 +362,30 @@ fn delays_may_be_lengths() {
     );
     assert_eq!(round_trip(&graph, &graph.flows[0]), Duration(2 * (5 + 2 + 5) * MS));
 }
+
+/// What is checked against the rate of a link holds by the slowest clock that a replication may have.
+#[test]
+fn rates_hold_by_the_slowest_clock() {
+    let spread = |tables: &str| {
+        format!(
+            "topology = {{ kind = \"n-source\", sources = 2 }}\n\
+             link = {{ rate = \"155.52 Mbit/s\", rate-spread = \"1000 ppm\" }}\n{tables}"
+        )
+    };
+    let abr = "vc.category = \"abr\"\nabr.mcr = \"155.5 Mbit/s\"\n";
+    let scr = "vc = { category = \"vbr\", policing = \"tag-cells\", scr = \"155.5 Mbit/s\" }\n";
+    let equal = "vc.mcr = \"77.75 Mbit/s\"\n\
+                 switch.discard = { policy = \"epd-push-out\", epd-push-out.sharing = \"equal\" }\n";
+    for (tables, key) in [(abr, "abr.mcr"), (scr, "vc.scr"), (equal, "sharing")] {
+        let message = error(&spread(tables));
+        assert!(message.contains(key), "{message}");
+        graph(&spread(tables).replace("1000 ppm", "20 ppm"));
+    }
+}
+
+#[test]
+fn data_of_abr_have_no_low_priority() {
+    let message =
+        error("topology = { kind = \"n-source\", sources = 1 }\nvc = { category = \"abr\", clp = true }\n");
+    assert!(message.contains("vc.clp: the data cells of ABR have CLP = 0"), "{message}");
+}

@@ -52,6 +52,11 @@ impl HyStart {
         }
     }
 
+    /// Whether slow start is to end at once, also where the window does not grow.
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self, Self::Trains(trains) if trains.is_over())
+    }
+
     /// What an ACK up to `una` does, where `sent` bytes have been sent and plain slow start would grow by `growth`.
     pub(crate) fn on_ack(&mut self, una: u64, sent: u64, growth: u64) -> Growth {
         match self {

@@ -179,10 +179,12 @@ impl CongestionControl for Congestion {
         }
         if flow.application_limited(flow.flight() + acked) {
             flow.limits.set(now, Limit::Application);
+            end_found_slow_start(now, flow);
             return self.on_limited(now);
         }
         if flow.cwnd >= flow.rwnd {
             flow.limits.set(now, Limit::ReceiveWindow);
+            end_found_slow_start(now, flow);
             return self.on_limited(now);
         }
         with_congestion!(self, control => control.on_ack(now, flow, acked));
@@ -266,6 +268,14 @@ fn slow_start(now: Time, flow: &mut Flow, acked: u64) {
     }
 }
 
+/// Ends the first slow start where Linux's HyStart has found that the path is full, though the window is not used: what it has found is about
+/// the window of now, not about that of the next slow start, after an idle time.
+fn end_found_slow_start(now: Time, flow: &mut Flow) {
+    if flow.hystart.as_ref().is_some_and(HyStart::is_over) {
+        leave_slow_start(now, flow);
+    }
+}
+
 /// Ends the first slow start without a loss: congestion avoidance goes on from here.
 fn leave_slow_start(now: Time, flow: &mut Flow) {
     flow.hystart = None;
@@ -276,6 +286,33 @@ fn leave_slow_start(now: Time, flow: &mut Flow) {
 
 #[cfg(test)]
 mod tests {
+    use celltrain_engine::time::MILLISECOND;
+
+    use super::*;
+    use crate::{Stack, StackSpec};
+
+    /// `hystart_update` of Linux sets the threshold when it finds a full path. Of a window that the application does not use, the slow start
+    /// after an idle time had ended in place of this one, at the initial window.
+    #[test]
+    fn a_full_path_ends_slow_start_though_the_window_is_not_used() {
+        let params = StackSpec { stack: Stack::Linux, ..StackSpec::default() }.resolve().unwrap();
+        let mut congestion = Congestion::new(params.congestion_control);
+        let mut flow = Flow::new(params);
+        let mut hystart = flow.hystart.take().unwrap();
+        (flow.cwnd, flow.max, flow.offered, flow.rwnd) =
+            (100 * flow.mss, 80 * flow.mss, 80 * flow.mss, 1 << 30);
+        for ack in 1..=40 {
+            flow.una += flow.mss;
+            hystart.on_sample(ack * MILLISECOND, 40 * MILLISECOND, &flow);
+        }
+        assert!(hystart.is_over());
+        flow.hystart = Some(hystart);
+        let (acked, cwnd) = (flow.mss, flow.cwnd);
+        congestion.on_ack(41 * MILLISECOND, &mut flow, acked);
+        assert!(flow.hystart.is_none());
+        assert_eq!((flow.ssthresh, flow.cwnd), (cwnd, cwnd));
+    }
+
     #[test]
     fn the_how_to_shows_this_algorithm() {
         let page = include_str!("../../../../docs/how-to/add-a-congestion-control.md");

@@ -1,17 +1,20 @@
 //! What ABR needs of the network: a reverse path by the same switches, and rate allocators that do not wait for each other.
 
 use celltrain_atm::abr::{Allocator, Port, Rate, Source};
+use celltrain_engine::quantity::BitRate;
 
 use super::{
     super::{error::Problem, spec::Framing},
     Flow, Link, Node, progress,
 };
 
-/// Checks an ABR flow; the keys are those of the tables that make it, give its contract, and describe its ends.
+/// Checks an ABR flow, whose first link is at least as fast as `line`; the keys are those of the tables that make it, give its contract,
+/// and describe its ends.
 pub(super) fn check_flow(
     [key, contract, ends]: [&str; 3],
     flow: &Flow,
     links: &[Link],
+    line: BitRate,
 ) -> Result<(), Problem> {
     let Some(params) = &flow.abr else { return Ok(()) };
     let at = |field: &str, message: String| Err(Problem::new(format!("{contract}.{field}"), message));
@@ -39,7 +42,7 @@ pub(super) fn check_flow(
         return Err(Problem::new(key, message));
     }
     // A peak cell rate is one that the source may always use.
-    let line = Rate::of_bits(first.slowest());
+    let line = Rate::of_bits(line);
     if let Err(error) = Source::new(params, line) {
         return Err(Problem::new(format!("{ends}.{}", error.key), error.message));
     }

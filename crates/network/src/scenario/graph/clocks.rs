@@ -25,6 +25,11 @@ pub(super) fn fastest(rate: BitRate, tolerance: Tolerance) -> BitRate {
     off_by(rate, i128::from(tolerance.0))
 }
 
+/// The slowest that it can be. Nothing that holds at this rate ends to hold by the clocks of a replication.
+pub(super) fn slowest(rate: BitRate, tolerance: Tolerance) -> BitRate {
+    off_by(rate, -i128::from(tolerance.0))
+}
+
 impl Graph {
     /// The network by the clocks of one replication, each off by up to `tolerance`.
     pub(crate) fn with_clocks(&self, tolerance: Tolerance, randomness: Randomness) -> Cow<'_, Self> {

@@ -12,7 +12,7 @@ use super::{
         spec::{FlowSpec, Framing, Multipath, NodeKind, Routing, ShortFlows, Spec, Trace, Traffic},
     },
     Flow, Link, MAX_ACTIVE, MAX_FLOWS, MAX_RECORDED, MAX_ROUTE_LINKS, MAX_SHORT_FLOWS, MAX_WAYS, Names, Node,
-    Poll, Stop, Way, abr, find,
+    Poll, Stop, Way, abr, clocks, find,
     generate::{Outline, OutlineFlow},
     progress,
     route::Router,
@@ -212,7 +212,8 @@ impl Builder<'_> {
         };
         self.check_framing(&key, &name, &traffic, there.iter().chain(&back))?;
         let first = &self.router.links()[route[0]];
-        let (line, framing, changes_rate) = (first.slowest(), first.framing, first.changes_rate());
+        let line = clocks::slowest(first.slowest(), self.spec.link.rate_spread);
+        let (framing, changes_rate) = (first.framing, first.changes_rate());
         progress::check_source(&table, &traffic, first.fastest())?;
         if let Traffic::ShortFlows(form) = &*traffic {
             self.count_short_flows(&table, form, &route)?;
@@ -262,7 +263,7 @@ impl Builder<'_> {
             abr,
             circuit: flows.len(),
         };
-        abr::check_flow([&key, &contract_key, &abr_key], &flow, self.router.links())?;
+        abr::check_flow([&key, &contract_key, &abr_key], &flow, self.router.links(), line)?;
         if let Some(circuit) = circuit {
             // A topology of pairs lays its flows into one VC; their own entries may choose another one.
             let key = if key == "topology" { "topology.flows".to_owned() } else { format!("{key}.circuit") };

@@ -21,7 +21,11 @@ mod settings;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use celltrain_atm::contract::{Category, Contract};
+use celltrain_atm::{
+    abr::Rate,
+    contract::{Category, Contract, Spacing},
+    quantity::CellRate,
+};
 use celltrain_engine::quantity::{BitRate, Duration};
 use celltrain_tcp::{IP_HEADER_BYTES, Params, TCP_HEADER_BYTES, TIMESTAMPS_BYTES};
 
@@ -186,6 +190,29 @@ impl Flow {
     pub(crate) fn shortest_packet(&self) -> u64 {
         let data = if self.traffic.uses_tcp() { u64::from(self.tcp.mss) } else { 0 };
         self.full_packet() - data
+    }
+
+    /// The minimum cell rate of its VC, if it has one: that of ABR stands with what its ends know.
+    #[must_use]
+    pub fn minimum_rate(&self) -> Option<CellRate> {
+        let of_abr =
+            || self.abr.as_ref().filter(|abr| abr.mcr > Rate::ZERO).map(|abr| CellRate(abr.mcr.bits()));
+        self.contract.mcr.or_else(of_abr)
+    }
+
+    /// The peak cell rate that its source keeps to, if it has one.
+    pub(crate) fn peak_rate(&self) -> Option<CellRate> {
+        let of_abr = || self.abr.as_ref()?.pcr.map(|pcr| CellRate(pcr.bits()));
+        self.contract.pcr.filter(|_| self.contract.spacing != Spacing::None).or_else(of_abr)
+    }
+
+    /// The contract of the VC of its data, as ports know it.
+    pub(crate) fn port_contract(&self) -> Arc<Contract> {
+        let mcr = self.minimum_rate();
+        if mcr == self.contract.mcr {
+            return Arc::clone(&self.contract);
+        }
+        Arc::new(Contract { mcr, ..(*self.contract).clone() })
     }
 
     /// The contract of its VC back: what it carries is as urgent as the data are, and nothing is guaranteed or policed.

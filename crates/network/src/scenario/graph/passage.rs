@@ -118,7 +118,7 @@ impl Graph {
             let (flow, back) = vc.of(&self.flows);
             let Some(cell) = first_cell(spec, port, flow, back) else { return false };
             let rate = contract.mcr.map(|rate| rate.0.0);
-            let alike = (cell.length, cell.octets, cell.clp, cell.ecn != Ecn::NotCapable);
+            let alike = (cell.length, cell.octets, cell.clp, cell.ecn.is_capable());
             let is_new = asked.insert((alike, contract.weight, contract.mfs, rate));
             let first = ASKED * asked.len() as u32;
             is_new && refuses(&mut policy, port, Cell { vc: number, frame: first, ..cell })
@@ -137,7 +137,7 @@ fn first_cell(spec: &Spec, port: &Link, flow: &Flow, back: bool) -> Option<Cell>
         Framing::Cells => (u16::try_from(cells).ok()?, 0),
         Framing::Packets => (1, u32::try_from(octets).ok()?),
     };
-    let ecn = if tcp && flow.tcp.ecn { Ecn::Capable } else { Ecn::NotCapable };
+    let ecn = if tcp && flow.tcp.ecn && flow.abr.is_none() { Ecn::Capable } else { Ecn::NotCapable };
     (tcp || !back).then(|| Cell { length, octets, clp: flow.contract.clp && !back, ecn, ..Cell::default() })
 }
 

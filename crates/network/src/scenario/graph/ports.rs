@@ -19,7 +19,7 @@ use super::{
         error::Problem,
         spec::{Framing, NodeKind, PortSpec, Spec},
     },
-    Flow, Graph, Link, LinkParams, Names, Node, Poll, Stop, find,
+    Flow, Graph, Link, LinkParams, Names, Node, Poll, Stop, clocks, find,
     generate::Outline,
 };
 
@@ -226,7 +226,8 @@ pub(super) fn check_contracts(
         check_rate(spec, outline, link)?;
         // Of one port at a time: those of all together are as many as all routes have links.
         let vcs: &[Contract] = &vcs.iter().map(|vc| vc.contract(flows)).collect::<Vec<_>>();
-        let port = context(link, vcs);
+        let port =
+            PortContext { rate: clocks::slowest(link.rate, spec.link.rate_spread), ..context(link, vcs) };
         let place = |key, is_own| place(spec, &outline.nodes, link, key, is_own);
         if let Err(error) = Policy::new(&link.discard, &port) {
             let key = place("discard", |port| port.discard.is_some());
@@ -359,7 +360,7 @@ impl Crossing {
 
     pub(super) fn contract(self, flows: &[Flow]) -> Contract {
         let (flow, back) = self.of(flows);
-        if back { flow.back_contract() } else { (*flow.contract).clone() }
+        if back { flow.back_contract() } else { (*flow.port_contract()).clone() }
     }
 }
 

@@ -98,7 +98,9 @@ impl Model {
         }
         let delivered = delivery.delivered();
         self.idle_restart = true;
-        self.extra_acked_interval_start = now;
+        // The volume is what was delivered since the interval began (section 2.10). The pseudocode forgets it here, so that all that was
+        // delivered before would count as aggregated, and the window would grow without end.
+        (self.extra_acked_interval_start, self.extra_acked_delivered) = (now, 0);
         if self.phase.is_probe_bw() {
             self.set_pacing_rate(flow, 100);
         } else if self.phase == BbrPhase::ProbeRtt {

@@ -191,6 +191,24 @@ fn aggregated_acks_widen_the_window() {
     assert_eq!(volume(8_000_000, RTT), 100 * MSS);
 }
 
+/// Section 2.10: extra_acked_delivered is "the volume of data marked as delivered since BBR.extra_acked_interval_start", which an idle time moves.
+#[test]
+fn what_was_delivered_before_an_idle_time_is_not_aggregated() {
+    let (mut model, mut flow) = (model(BbrPhase::ProbeBwCruise), flow());
+    let delivery = flow.delivery.as_mut().expect("BBR samples the rate of delivery");
+    delivery.check_app_limited(true, MSS);
+    for burst in 0..100 {
+        let now = burst * SECOND;
+        model.handle_restart_from_idle(now, &mut flow);
+        for ack in 1..=50 {
+            // A little faster than the path is thought to be: 50 segments in the time of 45.
+            model.update_ack_aggregation(now + ack * MILLISECOND * 9 / 10, &flow, &sample());
+        }
+    }
+    let extra = model.extra_acked_filter.greatest();
+    assert!((4 * MSS..=6 * MSS).contains(&extra), "{extra}");
+}
+
 /// Section 3.7: a congestion mark while it probes counts as too much in flight; in Startup it ends it.
 #[test]
 fn marks_are_congestion() {
