@@ -53,6 +53,7 @@ impl StackSpec {
             limited_transmit: Some(params.limited_transmit),
             limited_transmit_resends: Some(params.limited_transmit_resends && params.limited_transmit),
             idle_restart: Some(params.idle_restart),
+            idle_decay: Some(params.idle_decay),
             nagle: Some(params.nagle),
             nagle_minshall: Some(params.nagle_minshall),
             fin: Some(params.fin),

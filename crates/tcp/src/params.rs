@@ -162,6 +162,8 @@ pub struct Params {
     pub limited_transmit_resends: bool,
     /// Restart from the initial window after an idle period.
     pub idle_restart: bool,
+    /// Halve the window for each timeout of an idle period, down to the initial window, in place of that at once.
+    pub idle_decay: bool,
     /// Nagle's algorithm.
     pub nagle: bool,
     /// Of what is unacknowledged, Nagle's algorithm waits for small segments alone.

@@ -44,7 +44,7 @@ pub enum Stack {
     Cubic,
     /// A current Linux kernel with its defaults: CUBIC in whole segments whose estimate of Reno stays slow, its HyStart, RACK-TLP,
     /// F-RTO, timestamps, initial window 10, byte counting without a limit, Nagle in Minshall's variant, a variance term of at least
-    /// 200 ms in the timeout, segments acknowledged at once while the receive window would grow, later ACKs after 40 to 200 ms, marks that
+    /// 200 ms in the timeout, a window that decays in idle times, segments acknowledged at once while the receive window would grow, later ACKs after 40 to 200 ms, marks that
     /// leave two segments, MSS 1448 B beside timestamps, window 4 MB. (chosen): SRTT and RTTVAR by RFC 7323 appendix G; no PSH flags, so
     /// that the ACK of a full segment at the end of a transfer is delayed; no compression of duplicate ACKs. Checked against recorded
     /// runs of Linux 6.18.
@@ -258,6 +258,7 @@ const fn standard() -> Params {
         limited_transmit: true,
         limited_transmit_resends: false,
         idle_restart: true,
+        idle_decay: false,
         nagle: false,
         nagle_minshall: false,
         fin: false,
@@ -303,6 +304,7 @@ const fn linux() -> Params {
         dsack: true,
         f_rto: true,
         limited_transmit: false,
+        idle_decay: true,
         timestamps: true,
         nagle: true,
         nagle_minshall: true,

@@ -67,6 +67,7 @@ fn stacks() -> impl Strategy<Value = Params> {
         let counts = ecn && accurate && matches!(recovery, RecoveryKind::Rack | RecoveryKind::Sack);
         spec.accurate_ecn = Some(counts || congestion == CongestionKind::Prague);
         spec.recovery = Some(recovery);
+        spec.idle_decay = Some(idle && nagle);
         spec.congestion_control = Some(congestion);
         spec.proportional_rate_reduction = (recovery == RecoveryKind::Sack).then_some(proportional);
         spec.rto_arithmetic = (counted && tick != "0 s").then_some(RtoArithmetic::Ticks);

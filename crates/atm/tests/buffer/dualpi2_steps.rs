@@ -60,7 +60,7 @@ const C: usize = 1;
 fn queue(ecn: Ecn) -> usize {
     match ecn {
         Ecn::LowLatency | Ecn::Marked => L,
-        Ecn::NotCapable | Ecn::Capable => C,
+        Ecn::NotCapable | Ecn::Capable | Ecn::RateMarked => C,
     }
 }
 

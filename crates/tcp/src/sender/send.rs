@@ -14,9 +14,9 @@ use crate::{
 };
 
 impl Sender {
-    // RFC 5681 §4.1: SHOULD set cwnd to no more than RW after an idle RTO
-    /// Nothing is outstanding. Notes that when there is something to send again; closes the window to the initial one if
-    /// nothing was sent for longer than the timeout (RFC 5681 section 4.1).
+    // RFC 5681 §4.1: SHOULD set cwnd to no more than RW after an idle RTO (with `idle-decay` only after several)
+    /// Nothing is outstanding. Notes that when there is something to send again; closes the window if nothing was sent for longer than
+    /// the timeout: to the initial one (RFC 5681 section 4.1), or by half for each timeout (RFC 2861 section 3).
     #[inline(never)]
     pub(super) fn restart_if_idle(&mut self, now: Time) {
         let flow = &mut self.flow;
@@ -29,7 +29,15 @@ impl Sender {
         if !flow.params.idle_restart || idle <= flow.timer.estimator.rto() {
             return;
         }
-        flow.cwnd = flow.cwnd.min(u64::from(flow.params.initial_window) * flow.mss);
+        let least = flow.cwnd.min(u64::from(flow.params.initial_window) * flow.mss);
+        if flow.params.idle_decay {
+            // RFC 2861 section 3: the first timeout of the idle time halves the window, too.
+            let timeouts = (idle - 1) / flow.timer.estimator.rto();
+            flow.ssthresh = flow.ssthresh.max(flow.cwnd / 4 * 3);
+            flow.cwnd = flow.cwnd.checked_shr(timeouts.min(63) as u32).unwrap_or(0).max(least);
+        } else {
+            flow.cwnd = least;
+        }
         flow.limits.follow(now, flow.window_limit());
         flow.stats.idle_restarts += 1;
         // One restart an idle period, even if what is there is not worth sending yet.

@@ -74,6 +74,10 @@ impl StackSpec {
             "limited-transmit-resends",
             || "it widens limited transmit; set limited-transmit = true, or leave this out".into(),
         )?;
+        check(self.idle_decay != Some(true) || params.idle_restart, "idle-decay", || {
+            "it says how far the window closes after an idle time; set idle-restart = true, or leave this out"
+                .into()
+        })?;
         check(params.newreno_burst != Some(0), "newreno-burst", || {
             "0 would send nothing new in a recovery; give 1 or more, or leave this out".into()
         })?;

@@ -134,6 +134,11 @@ pub struct StackSpec {
     /// Standard: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_restart: Option<bool>,
+    /// An idle time halves the window once for each timeout that it lasts, down to the initial window, in place of going back to that at
+    /// once, and the threshold becomes three quarters of the window if it was less (RFC 2861 section 3, as Linux has it). Needs
+    /// `idle-restart`. Standard: false; `linux` and `prague`: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_decay: Option<bool>,
     /// Nagle's algorithm: no small segment while data is unacknowledged (RFC 9293 section 3.7.4). Greedy
     /// sources are not affected. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -357,6 +362,7 @@ mod tests {
             ("initial-window = 0", "initial-window", "1 to 10"),
             ("initial-window = 11", "initial-window", "1 to 10"),
             ("recovery = 'rack'\nlimited-transmit = true", "limited-transmit", "leave this out"),
+            ("idle-decay = true\nidle-restart = false", "idle-decay", "idle-restart = true"),
             ("recovery = 'rack'\nproportional-rate-reduction = true", "proportional-rate-reduction", "sack"),
             ("dsack = true", "dsack", "rack"),
             ("recovery = 'sack'\nf-rto = true", "f-rto", "rack"),

@@ -79,6 +79,8 @@ impl StackSpec {
         set(&mut params.limited_transmit, self.limited_transmit);
         set(&mut params.limited_transmit_resends, self.limited_transmit_resends);
         set(&mut params.idle_restart, self.idle_restart);
+        set(&mut params.idle_decay, self.idle_decay);
+        params.idle_decay &= params.idle_restart;
         set(&mut params.nagle, self.nagle);
         set(&mut params.nagle_minshall, self.nagle_minshall);
         params.nagle_minshall &= params.nagle || self.nagle_minshall.is_some();
