@@ -122,7 +122,7 @@ fn contract(draw: &mut Draw, schema: &Schema, abr: bool) -> Table {
     }
     // The rates of an ABR source are its own, and policing by frames needs one to measure them by.
     if abr && ["abr", ""].contains(&says(&table, "category").as_str()) {
-        for key in ["pcr", "mcr", "scr", "policing"] {
+        for key in ["pcr", "mcr", "scr", "policing", "clp"] {
             table.remove(key);
         }
     }
