@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from celltrain import papers
 from celltrain.papers import readme, recordings
-from celltrain.papers.description import Paper
+from celltrain.papers.description import Paper, Table
 from celltrain.papers.outcomes import Outcomes
 from celltrain.papers.printed import ends
 from celltrain.papers.tries import judgements, read_tries
@@ -147,3 +148,35 @@ def test_the_readme_shows_what_is_recorded(paper: Paper) -> None:
     content = (paper.folder.path / "README.md").read_text(encoding="utf-8")
     assert "<!-- recorded:" in content
     assert readme.filled(paper, content) == content
+
+
+def _duration(paper: Paper, table: Table) -> float:
+    settings = paper.settings(paper.stacks[0], table.columns[0])
+    return paper.folder.scenario(table.scenario).with_(settings).duration
+
+
+def _shortest(paper: Paper) -> Paper:
+    """The paper with one column alone, of those whose runs are shortest."""
+    numbered = [table for table in (*paper.tables, *paper.figures) if not table.over_time]
+    table = min(numbered, key=lambda one: _duration(paper, one))
+    return replace(paper, tables=(replace(table, columns=table.columns[:1]),), figures=(), claims=())
+
+
+def test_recorded_numbers_are_those_of_this_version(paper: Paper) -> None:
+    """One column of each stack and candidate, run again. Where it differs: `docs/generate.py --record`."""
+    recorded, part = recordings.read(paper), _shortest(paper)
+    (replications,) = {run["replications"] for run in recorded.runs}
+    found = papers.reproduce(
+        part,
+        stacks=[name for name in recorded.stacks if name in paper.stacks],
+        candidates=[name for name in recorded.stacks if name not in paper.stacks],
+        replications=replications,
+    )
+    again = {
+        (row.stack, row.table, row.column, row.row): row.found
+        for row in found.rows
+        if row.found is not None
+    }
+    assert {place[0] for place in again} == set(recorded.stacks)
+    for place, estimate in again.items():
+        assert f"{estimate.mean:.6g}" == f"{recorded.numbers[place].mean:.6g}", place

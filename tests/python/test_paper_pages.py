@@ -67,7 +67,7 @@ def test_a_recording_replaces_what_it_measured_and_nothing_else(own: papers.Pape
     claim = own.claims[0].id
     assert found.claim(claim, first)["measured"] == 3
     assert found.claim(claim, other)["measured"] == 2
-    assert sorted(found.stacks) == sorted([first, other])
+    assert found.stacks == [first, other]
     assert sorted(one.mean for one in found.numbers.values()) == [2, 3]
 
 

@@ -8,7 +8,7 @@ answer says of a stack or a candidate replaces what was kept of it; others stay.
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -98,23 +98,29 @@ def _numbers(text: str) -> dict[Place, statistics.Estimate]:
 
 
 def keep(folder: Path, answer: Mapping[str, Any]) -> None:
-    """Keeps the answer of `celltrain reproduce --json` in a paper's folder."""
+    """Keeps the answer of `celltrain reproduce --json` in a paper's folder.
+
+    Stacks and candidates stay in the order in which they were recorded first.
+    """
     old, stacks = _read(folder), list(dict.fromkeys(row["stack"] for row in answer["rows"]))
+    place = list(dict.fromkeys([*old.stacks, *stacks])).index
     claims: dict[str, list[dict[str, Any]]] = {
         name: [dict(one) for one in found if one["stack"] not in stacks] for name, found in old.claims.items()
     }
     for claim in answer["claims"]:
         name = claim["id"].removesuffix(f" ({claim['stack']})")
         claims.setdefault(name, []).append(_claim(claim))
-    lines = _lines(old, stacks, answer)
+    for found in claims.values():
+        found.sort(key=lambda one: place(one["stack"]))
+    runs = {one["stack"]: dict(one) for one in old.runs} | {stack: _run(answer, stack) for stack in stacks}
+    lines = _lines(old, stacks, answer, place)
+    deviations = [*(one for one in old.deviations if one["stack"] not in stacks), *answer["deviations"]]
     content = {
         "paper": answer["paper"],
         DIGEST: _digest(lines),
-        "runs": [dict(one) for one in old.runs if one["stack"] not in stacks]
-        + [_run(answer, stack) for stack in stacks],
+        "runs": list(runs.values()),
         "claims": {name: found for name, found in claims.items() if found},
-        "deviations": [dict(one) for one in old.deviations if one["stack"] not in stacks]
-        + answer["deviations"],
+        "deviations": sorted(map(dict, deviations), key=lambda one: place(one["stack"])),
     }
     write_text_whole(folder / RECORDING, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     write_text_whole(folder / NUMBERS, lines)
@@ -132,17 +138,23 @@ def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
     return {key: claim[key] for key in kept} | {key: decisive[key] for key in ("name", "unit") if decisive}
 
 
-def _lines(old: Recorded, stacks: Sequence[str], answer: Mapping[str, Any]) -> str:
+def _lines(
+    old: Recorded, stacks: Sequence[str], answer: Mapping[str, Any], place_of: Callable[[str], int]
+) -> str:
     file = io.StringIO()
     lines = csv.writer(file, lineterminator="\n")
     lines.writerow(HEADING)
-    for place, found in old.numbers.items():
-        if place[0] not in stacks:
-            lines.writerow((*place, _number(found.mean), _number(found.half_width)))
+    numbers: list[tuple[str, ...]] = [
+        (*place, _number(found.mean), _number(found.half_width))
+        for place, found in old.numbers.items()
+        if place[0] not in stacks
+    ]
     for row in answer["rows"]:
         if row["measured"] is not None:
             place = (row["stack"], _bare(row["table"], row), row["column"], row["row"])
-            lines.writerow((*place, _number(row["measured"]), _number(row["ci95"])))
+            numbers.append((*place, _number(row["measured"]), _number(row["ci95"])))
+    numbers.sort(key=lambda number: place_of(number[0]))
+    lines.writerows(numbers)
     return file.getvalue()
 
 
