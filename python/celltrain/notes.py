@@ -158,8 +158,8 @@ def _marks_of_abr(settings: Settings) -> Iterator[str]:
         vc, tcp = {**contract, **_table(flow, "vc")}, {**transport, **_table(flow, "tcp")}
         if vc.get("category") == "abr" and _reads_marks(tcp):
             yield (
-                "tcp.ecn has no effect on a VC of ABR: its EFCI bit is that of rate control, and policies discard "
-                "what they would mark; leave tcp.ecn out, or choose another category"
+                "tcp.ecn has no effect on a VC of ABR: its EFCI bit is that of rate control, and policies "
+                "discard what they would mark; leave tcp.ecn out, or choose another category"
             )
             return
 

@@ -173,9 +173,7 @@ def test_recorded_numbers_are_those_of_this_version(paper: Paper) -> None:
         replications=replications,
     )
     again = {
-        (row.stack, row.table, row.column, row.row): row.found
-        for row in found.rows
-        if row.found is not None
+        (row.stack, row.table, row.column, row.row): row.found for row in found.rows if row.found is not None
     }
     assert {place[0] for place in again} == set(recorded.stacks)
     for place, estimate in again.items():

@@ -26,10 +26,7 @@ use super::{
     Dequeue, Fate, Head, ParamError, PortContext, PortState, View, codel,
     frame::{EndMarks, FramePolicy, FrameRule},
 };
-use crate::{
-    Cell,
-    cell::CELL_BITS,
-};
+use crate::{Cell, cell::CELL_BITS};
 
 /// Parameters of COBALT.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
