@@ -166,9 +166,10 @@ def _marks_of_abr(settings: Settings) -> Iterator[str]:
 
 def _unread(settings: Settings) -> Iterator[str]:
     if any(map(_marks_frames, _ports(settings))) and not any(map(_reads_marks, _tcps(settings))):
-        yield (
-            "a switch would mark and no TCP reads marks: it discards what it would mark; write tcp.ecn = true"
-        )
+        of_abr = all(vc.get("category") == "abr" for vc in _vcs(settings))
+        said = "frames of ABR are not marked" if of_abr else "no TCP reads marks"
+        remedy = "write ecn = false for its policy" if of_abr else "write tcp.ecn = true"
+        yield f"a switch would mark and {said}: it discards what it would mark; {remedy}"
 
 
 def _shared(settings: Settings) -> Iterator[str]:

@@ -379,13 +379,19 @@ fn rates_hold_by_the_slowest_clock() {
     for (tables, key) in [(abr, "abr.mcr"), (scr, "vc.scr"), (equal, "sharing")] {
         let message = error(&spread(tables));
         assert!(message.contains(key), "{message}");
+        assert_eq!(
+            key != "sharing",
+            message.ends_with("by the slowest clock (link.rate-spread)"),
+            "{message}"
+        );
         graph(&spread(tables).replace("1000 ppm", "20 ppm"));
     }
 }
 
 #[test]
 fn data_of_abr_have_no_low_priority() {
-    let message =
-        error("topology = { kind = \"n-source\", sources = 1 }\nvc = { category = \"abr\", clp = true }\n");
+    let text = "schema = 1\nname = \"network\"\nduration = \"1 s\"\ntopology = { kind = \"n-source\", sources = 1 }\n\
+                vc = { category = \"abr\", clp = true }\n";
+    let message = Scenario::from_toml(text, "test.toml", &[]).unwrap_err().to_string();
     assert!(message.contains("vc.clp: the data cells of ABR have CLP = 0"), "{message}");
 }

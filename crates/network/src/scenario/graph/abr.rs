@@ -5,7 +5,7 @@ use celltrain_engine::quantity::BitRate;
 
 use super::{
     super::{error::Problem, spec::Framing},
-    Flow, Link, Node, progress,
+    Flow, Link, Node, clocks, progress,
 };
 
 /// Checks an ABR flow, whose first link is at least as fast as `line`; the keys are those of the tables that make it, give its contract,
@@ -44,7 +44,9 @@ pub(super) fn check_flow(
     // A peak cell rate is one that the source may always use.
     let line = Rate::of_bits(line);
     if let Err(error) = Source::new(params, line) {
-        return Err(Problem::new(format!("{ends}.{}", error.key), error.message));
+        let exact = Source::new(params, Rate::of_bits(first.slowest()));
+        let message = clocks::blamed(error.message, exact.is_ok());
+        return Err(Problem::new(format!("{ends}.{}", error.key), message));
     }
     let peak = params.pcr.map_or(line, |pcr| pcr.min(line));
     progress::check_tagged_rate(&format!("{ends}.tcr"), params.tcr, peak)

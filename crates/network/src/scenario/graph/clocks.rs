@@ -30,6 +30,11 @@ pub(super) fn slowest(rate: BitRate, tolerance: Tolerance) -> BitRate {
     off_by(rate, -i128::from(tolerance.0))
 }
 
+/// What an error says that would not be there without `link.rate-spread`.
+pub(super) fn blamed(message: String, holds_by_exact_clocks: bool) -> String {
+    if holds_by_exact_clocks { message + " by the slowest clock (link.rate-spread)" } else { message }
+}
+
 impl Graph {
     /// The network by the clocks of one replication, each off by up to `tolerance`.
     pub(crate) fn with_clocks(&self, tolerance: Tolerance, randomness: Randomness) -> Cow<'_, Self> {

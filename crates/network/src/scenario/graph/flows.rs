@@ -212,7 +212,8 @@ impl Builder<'_> {
         };
         self.check_framing(&key, &name, &traffic, there.iter().chain(&back))?;
         let first = &self.router.links()[route[0]];
-        let line = clocks::slowest(first.slowest(), self.spec.link.rate_spread);
+        let exact = first.slowest();
+        let line = clocks::slowest(exact, self.spec.link.rate_spread);
         let (framing, changes_rate) = (first.framing, first.changes_rate());
         progress::check_source(&table, &traffic, first.fastest())?;
         if let Traffic::ShortFlows(form) = &*traffic {
@@ -226,9 +227,10 @@ impl Builder<'_> {
             let message = format!("the routes of all flows together pass more than {MAX_ROUTE_LINKS} links");
             return Err(Problem::new("topology", message));
         }
-        contract
-            .check(line)
-            .map_err(|error| Problem::new(format!("{contract_key}.{}", error.key), error.message))?;
+        contract.check(line).map_err(|error| {
+            let message = clocks::blamed(error.message, contract.check(exact).is_ok());
+            Problem::new(format!("{contract_key}.{}", error.key), message)
+        })?;
         if contract.policing != Policing::None && contract.pcr.is_none() && changes_rate {
             let message = format!(
                 "the first link of flow \"{name}\" changes its rate, so that it is no peak rate for a policer: give `pcr`"
