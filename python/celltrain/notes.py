@@ -145,7 +145,12 @@ def _overcommitted(scenario: Scenario, settings: Settings) -> Iterator[str]:
 
 
 def _ecn(settings: Settings) -> Iterator[str]:
-    if any(map(_reads_marks, _tcps(settings))) and not any(map(_marks_frames, _ports(settings))):
+    of_abr = all(vc.get("category") == "abr" for vc in _vcs(settings))
+    if (
+        not of_abr
+        and any(map(_reads_marks, _tcps(settings)))
+        and not any(map(_marks_frames, _ports(settings)))
+    ):
         yield (
             "tcp.ecn is on and no switch marks: it has no effect; choose a policy that marks and let it, as "
             "in switch.discard.red.ecn = true"
@@ -154,7 +159,8 @@ def _ecn(settings: Settings) -> Iterator[str]:
 
 def _marks_of_abr(settings: Settings) -> Iterator[str]:
     contract, transport = _table(settings, "vc"), _table(settings, "tcp")
-    for flow in ({}, *_each(settings, "flow"), *_each(settings, "group")):
+    flows = list(_each(settings, "flow")) or [{}]
+    for flow in (*flows, *_each(settings, "group")):
         vc, tcp = {**contract, **_table(flow, "vc")}, {**transport, **_table(flow, "tcp")}
         if vc.get("category") == "abr" and _reads_marks(tcp):
             yield (

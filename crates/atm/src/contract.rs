@@ -103,6 +103,12 @@ impl Contract {
         self.check_policing()
     }
 
+    /// The peak rate, where the host keeps to it.
+    #[must_use]
+    pub fn shaped_rate(&self) -> Option<CellRate> {
+        self.pcr.filter(|_| self.spacing != Spacing::None)
+    }
+
     fn check_rates(&self, line: BitRate) -> Result<(), ParamError> {
         for (key, rate) in [("pcr", self.pcr), ("mcr", self.mcr), ("scr", self.scr)] {
             if let Some(rate) = rate.filter(|rate| rate.0 < MIN_RATE.0) {

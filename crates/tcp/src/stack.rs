@@ -43,11 +43,11 @@ pub enum Stack {
     /// (RFC 6928).
     Cubic,
     /// A current Linux kernel with its defaults: CUBIC in whole segments whose estimate of Reno stays slow, its HyStart, RACK-TLP,
-    /// F-RTO, timestamps, initial window 10, byte counting without a limit, Nagle in Minshall's variant, a variance term of at least
-    /// 200 ms in the timeout, a window that decays in idle times, segments acknowledged at once while the receive window would grow, later ACKs after 40 to 200 ms, marks that
-    /// leave two segments, MSS 1448 B beside timestamps, window 4 MB. (chosen): SRTT and RTTVAR by RFC 7323 appendix G; no PSH flags, so
-    /// that the ACK of a full segment at the end of a transfer is delayed; no compression of duplicate ACKs. Checked against recorded
-    /// runs of Linux 6.18.
+    /// F-RTO, timestamps, initial window 10, byte counting without a limit, a window that decays in idle times, Nagle in Minshall's
+    /// variant, a variance term of at least 200 ms in the timeout, segments acknowledged at once while the receive window would grow,
+    /// later ACKs after 40 to 200 ms, marks that leave two segments, MSS 1448 B beside timestamps, window 4 MB. (chosen): SRTT and
+    /// RTTVAR by RFC 7323 appendix G; no PSH flags, so that the ACK of a full segment at the end of a transfer is delayed; no
+    /// compression of duplicate ACKs. Checked against recorded runs of Linux 6.18.
     Linux,
     /// As `linux` with BBRv3 (draft-ietf-ccwg-bbr) in place of CUBIC and HyStart, paced, and without a restart after idle
     /// periods. (chosen): segments leave one by one, where the kernel sends bursts of up to a millisecond.

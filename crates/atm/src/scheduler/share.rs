@@ -4,7 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Vcs;
-use crate::{catalogue::ParamError, contract::Contract, quantity::CellRate};
+use crate::{
+    catalogue::ParamError,
+    contract::{Category, Contract},
+    quantity::CellRate,
+};
 
 /// What a VC's share is proportional to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -13,8 +17,9 @@ pub enum Share {
     /// The weight in the VC's contract.
     #[default]
     Weight,
-    /// The minimum cell rate in the VC's contract (of ABR, `abr.mcr`). Among the VCs of a category at a port either all have one or none
-    /// has, as with acknowledgements; if none has, all have equal shares.
+    /// The minimum cell rate in the VC's contract (for ABR, `abr.mcr`). Among the VCs of a category at a port either all have one or none
+    /// has, as with acknowledgements; if none has, all have equal shares. An ABR VC without one, and the way back of an ABR VC, has the
+    /// smallest share of the others.
     Mcr,
 }
 
@@ -27,10 +32,15 @@ impl Share {
     pub(super) fn of(self, vcs: Vcs<'_>) -> Result<Vec<u64>, ParamError> {
         let mut shares = vec![1; vcs.labels()];
         let guaranteed = vcs.iter().find(|(_, contract)| contract.mcr.is_some());
+        let least = vcs.iter().filter_map(|(_, contract)| contract.mcr).map(|CellRate(rate)| rate.0).min();
         for (label, contract) in vcs.iter() {
             shares[label] = match (self, guaranteed) {
                 (Self::Weight, _) => u64::from(contract.weight),
                 (Self::Mcr, None) => 1,
+                // The way back of ABR has the category of the data, and no rate.
+                (Self::Mcr, _) if contract.mcr.is_none() && contract.category == Category::Abr => {
+                    least.unwrap_or(1)
+                }
                 (Self::Mcr, Some((other, _))) => minimum_rate(label, contract, other)?,
             };
             if shares[label] == 0 {
@@ -50,7 +60,7 @@ fn minimum_rate(label: usize, contract: &Contract, other: usize) -> Result<u64, 
     contract.mcr.map(|CellRate(rate)| rate.0).ok_or_else(|| {
         error(format!(
             "VC {label} has no minimum cell rate while VC {other} has one: give its contract `mcr = \"1 Mbit/s\"`, \
-             say (of an ABR VC, `abr.mcr`), or share by weight"
+             say, or share by weight"
         ))
     })
 }

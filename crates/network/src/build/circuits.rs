@@ -137,7 +137,7 @@ impl Builder<'_> {
         let mut vci = self.port(route[0]).entries.len() as u32;
         let (framing, clp) = (self.graph.links[route[0]].framing, circuit.contract.clp);
         let mut pace = None;
-        if let Some(pcr) = circuit.contract.pcr.filter(|_| circuit.contract.spacing != Spacing::None) {
+        if let Some(pcr) = circuit.contract.shaped_rate() {
             // Bare cells come from sources that do not wait.
             let paced = circuit.contract.spacing == Spacing::Frames && framing == Framing::Cells;
             if paced && payloads.is_some() {
@@ -156,6 +156,7 @@ impl Builder<'_> {
                 sent: sent.map(handle),
                 framing,
                 clp,
+                unmarked: circuit.contract.category == Category::Abr,
                 frames: 0,
                 abr: None,
                 pace,

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use celltrain_atm::{
     Cell,
     abr::{Choice, Destination, Source, SourceDiscard, Waiting},
-    cell::{Ecn, Kind},
+    cell::Kind,
 };
 use celltrain_engine::{
     Instant, Time,
@@ -195,8 +195,6 @@ impl<'a> AbrInput<'a> {
     /// `count` cells of the VC have come.
     pub(super) fn enqueue(&mut self, now: Time, head: Cell, count: u32) {
         let source = &mut *self.source;
-        // The EFCI bit of an ABR VC is that of rate control.
-        let head = Cell { ecn: Ecn::NotCapable, ..head };
         let idle = source.queue.cells == 0;
         source.queue.enter(head, count, source.capacity, source.discard);
         if idle {

@@ -114,6 +114,8 @@ pub(crate) struct Outgoing {
     pub(crate) framing: Framing,
     /// The priority that the user gives its cells.
     pub(crate) clp: bool,
+    /// Whether the EFCI bit of its cells is that of rate control, so that nothing marks frames: an ABR VC, there or back.
+    pub(crate) unmarked: bool,
     /// Frames sent.
     pub(crate) frames: u32,
     /// The ABR source in front of the network interface, by its number in the host, if the VC has one.
@@ -146,7 +148,8 @@ impl Outgoing {
     /// The first of `count` cells that are being sent, from the one that `frame` describes on: it belongs to the current frame of the
     /// VC.
     fn next(&mut self, frame: Cell, count: u16) -> Cell {
-        let item = Cell { vc: self.vci, frame: self.frames, clp: self.clp, ..frame };
+        let ecn = if self.unmarked { cell::Ecn::NotCapable } else { frame.ecn };
+        let item = Cell { vc: self.vci, frame: self.frames, clp: self.clp, ecn, ..frame };
         if frame.position + count == frame.length {
             self.frames = self.frames.wrapping_add(1);
         }

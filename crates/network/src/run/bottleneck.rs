@@ -16,8 +16,7 @@ pub(super) fn bottleneck(graph: &Graph, duration: Duration) -> Option<usize> {
         return graph.bottleneck;
     }
     let mut loads = vec![0.0; graph.links.len()];
-    for flow in &graph.flows {
-        let offered = offered(graph, flow, duration);
+    for (flow, offered) in graph.flows.iter().zip(offered(graph, duration)) {
         for (route, share) in flow.ways() {
             let load = |link: usize| share * offered / mean_rate(&graph.links[link], duration);
             route.iter().for_each(|&link| loads[link] += load(link));
@@ -39,12 +38,26 @@ pub(super) fn mean_rate(link: &Link, duration: Duration) -> f64 {
 /// How much less a load may be through rounding alone.
 const ROUNDING: f64 = 1e-9;
 
-/// What a flow would send by itself, in bit/s.
-pub(super) fn offered(graph: &Graph, flow: &Flow, duration: Duration) -> f64 {
+/// What each flow would send by itself, in bit/s. What flows in one VC send together is no more than its peak rate.
+pub(super) fn offered(graph: &Graph, duration: Duration) -> Vec<f64> {
+    let mut all: Vec<_> =
+        graph.flows.iter().map(|flow| offered_without_peak(graph, flow, duration)).collect();
+    let mut of_vcs = vec![0.0; all.len()];
+    for (flow, offered) in graph.flows.iter().zip(&all) {
+        of_vcs[flow.circuit] += offered;
+    }
+    for (flow, offered) in graph.flows.iter().zip(&mut all) {
+        if let Some(CellRate(peak)) = flow.peak_rate() {
+            *offered *= (peak.0 as f64 / of_vcs[flow.circuit]).min(1.0);
+        }
+    }
+    all
+}
+
+fn offered_without_peak(graph: &Graph, flow: &Flow, duration: Duration) -> f64 {
     let line = flow.route.first().map_or(0.0, |&link| mean_rate(&graph.links[link], duration));
-    let offered = match &*flow.traffic {
+    match &*flow.traffic {
         Traffic::ShortFlows(form) => form.offered(flow.slowest(&graph.links), duration),
         traffic => traffic.mean_rate(duration).unwrap_or(line),
-    };
-    flow.peak_rate().map_or(offered, |CellRate(peak)| offered.min(peak.0 as f64))
+    }
 }

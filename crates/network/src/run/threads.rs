@@ -113,7 +113,7 @@ impl Experiment<'_> {
     /// What the flows will do if each gets what the links on its way leave it.
     fn expected_work(&self, network: &Network) -> Work {
         let (graph, duration) = (&self.graph, self.scenario.spec().duration);
-        let offered: Vec<_> = graph.flows.iter().map(|flow| offered(graph, flow, duration)).collect();
+        let offered = offered(graph, duration);
         let mut loads = vec![0.0; graph.links.len()];
         for (flow, offered) in graph.flows.iter().zip(&offered) {
             for (route, share) in flow.ways() {

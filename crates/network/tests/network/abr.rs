@@ -429,6 +429,23 @@ fn a_scheduler_shares_by_the_minimum_rates_of_abr() {
     assert!((rates[0] / rates[1] - 3.0).abs() < 0.01, "{rates:?}");
 }
 
+/// Where data of one ABR flow meet the way back of another, which has no rate of its own, that has the smallest share.
+#[test]
+fn the_way_back_of_abr_has_the_smallest_share() {
+    let flow = |name, from, to, mcr| {
+        format!("[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\nabr.mcr = \"{mcr} Mbit/s\"\n")
+    };
+    let head = "duration = \"60 ms\"\nwarm-up = \"20 ms\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[switch]\n\
+                buffer = \"unlimited\"\nscheduler = { discipline = \"scfq\", scfq.share = \"mcr\" }\n\
+                [vc]\ncategory = \"abr\"\n";
+    let back = flow("back", "dest1", "src1", 20);
+    let result =
+        run(&[head, PERSISTENT, &flow("1", "src1", "dest1", 30), &flow("2", "src2", "dest2", 10), &back]
+            .concat());
+    let rates = ["1", "2"].map(|flow| value(&result.flows, flow, "cells_useful"));
+    assert!((rates[0] / rates[1] - 3.0).abs() < 0.1, "{rates:?}");
+}
+
 /// TCP over ABR, with a marking policy that has much to do.
 fn marks_over_abr(more: &str) -> RunResult {
     let head = "duration = \"200 ms\"\n[topology]\nkind = \"n-source\"\nsources = 3\n[link]\nrate = \"155.52 Mbit/s\"\n\
@@ -453,4 +470,15 @@ fn frames_of_abr_are_discarded_not_marked() {
             assert!(port("cells_discarded") > 0.0, "{tcp}");
         }
     }
+}
+
+/// Requests on the way back of ABR are frames of an ABR VC, too.
+#[test]
+fn frames_on_the_way_back_of_abr_are_discarded_not_marked() {
+    let requests = "[tcp]\necn = true\n[traffic]\nkind = \"request-response\"\n\
+                    request = { kind = \"fixed\", bytes = \"200 kB\" }\nresponse = { kind = \"fixed\", bytes = \"1 kB\" }\n";
+    let result = marks_over_abr(requests);
+    let port = |column| value(&result.ports, "switch2 > switch1", column);
+    assert_eq!(port("frames_marked"), 0.0);
+    assert!(port("cells_discarded") > 0.0);
 }

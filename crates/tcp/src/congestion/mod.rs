@@ -291,8 +291,8 @@ mod tests {
     use super::*;
     use crate::{Stack, StackSpec};
 
-    /// `hystart_update` of Linux sets the threshold when it finds a full path. Of a window that the application does not use, the slow start
-    /// after an idle time had ended in place of this one, at the initial window.
+    /// `hystart_update` of Linux sets the threshold when it finds a full path. Otherwise the next slow start, after an
+    /// idle time, would end at once, at the initial window.
     #[test]
     fn a_full_path_ends_slow_start_though_the_window_is_not_used() {
         let params = StackSpec { stack: Stack::Linux, ..StackSpec::default() }.resolve().unwrap();

@@ -31,10 +31,10 @@ impl Sender {
         }
         let least = flow.cwnd.min(u64::from(flow.params.initial_window) * flow.mss);
         if flow.params.idle_decay {
-            // RFC 2861 section 3: the first timeout of the idle time halves the window, too.
-            let timeouts = (idle - 1) / flow.timer.estimator.rto();
-            flow.ssthresh = flow.ssthresh.max(flow.cwnd / 4 * 3);
-            flow.cwnd = flow.cwnd.checked_shr(timeouts.min(63) as u32).unwrap_or(0).max(least);
+            // In whole segments, as in Linux. An idle time of exactly n timeouts counts as n - 1.
+            let (segments, timeouts) = (flow.cwnd / flow.mss, (idle - 1) / flow.timer.estimator.rto());
+            flow.ssthresh = flow.ssthresh.max((segments / 2 + segments / 4) * flow.mss);
+            flow.cwnd = ((segments >> timeouts.min(63)) * flow.mss).max(least);
         } else {
             flow.cwnd = least;
         }

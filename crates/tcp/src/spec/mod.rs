@@ -134,9 +134,9 @@ pub struct StackSpec {
     /// Standard: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_restart: Option<bool>,
-    /// An idle time halves the window once for each timeout that it lasts, down to the initial window, in place of going back to that at
-    /// once, and the threshold becomes three quarters of the window if it was less (RFC 2861 section 3, as Linux has it). Needs
-    /// `idle-restart`. Standard: false; `linux` and `prague`: true.
+    /// After an idle time, halve the window once for each timeout that passed, but not below the initial window. Without it, the window
+    /// returns to the initial one at once. The threshold rises to three quarters of the old window (RFC 2861 section 3, as Linux has it).
+    /// Needs `idle-restart`. Standard: false; `linux` and those like it: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_decay: Option<bool>,
     /// Nagle's algorithm: no small segment while data is unacknowledged (RFC 9293 section 3.7.4). Greedy

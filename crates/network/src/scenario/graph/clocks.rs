@@ -25,12 +25,12 @@ pub(super) fn fastest(rate: BitRate, tolerance: Tolerance) -> BitRate {
     off_by(rate, i128::from(tolerance.0))
 }
 
-/// The slowest that it can be. Nothing that holds at this rate ends to hold by the clocks of a replication.
+/// The slowest that it can be. A rate that fits into this one fits whatever clocks a replication draws.
 pub(super) fn slowest(rate: BitRate, tolerance: Tolerance) -> BitRate {
     off_by(rate, -i128::from(tolerance.0))
 }
 
-/// What an error says that would not be there without `link.rate-spread`.
+/// An error message, with a hint if `link.rate-spread` alone is the cause.
 pub(super) fn blamed(message: String, holds_by_exact_clocks: bool) -> String {
     if holds_by_exact_clocks { message + " by the slowest clock (link.rate-spread)" } else { message }
 }

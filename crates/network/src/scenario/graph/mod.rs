@@ -23,7 +23,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use celltrain_atm::{
     abr::Rate,
-    contract::{Category, Contract, Spacing},
+    contract::{Category, Contract},
     quantity::CellRate,
 };
 use celltrain_engine::quantity::{BitRate, Duration};
@@ -203,7 +203,7 @@ impl Flow {
     /// The peak cell rate that its source keeps to, if it has one.
     pub(crate) fn peak_rate(&self) -> Option<CellRate> {
         let of_abr = || self.abr.as_ref()?.pcr.map(|pcr| CellRate(pcr.bits()));
-        self.contract.pcr.filter(|_| self.contract.spacing != Spacing::None).or_else(of_abr)
+        self.contract.shaped_rate().or_else(of_abr)
     }
 
     /// The contract of the VC of its data, as ports know it.

@@ -232,7 +232,9 @@ pub(super) fn check_contracts(
         if let Err(error) = Policy::new(&link.discard, &port) {
             let key = place("discard", |port| port.discard.is_some());
             let name = link.discard.policy.name();
-            return Err(Problem::new(format!("{key}.{name}.{}", error.key), error.message).into());
+            let exact = Policy::new(&link.discard, &context(link, vcs));
+            let message = clocks::blamed(error.message, exact.is_ok());
+            return Err(Problem::new(format!("{key}.{name}.{}", error.key), message).into());
         }
         if let Err(error) = Priority::new(&link.scheduler, vcs, ServiceTime::default()) {
             let key = place("scheduler", |port| port.scheduler.is_some());

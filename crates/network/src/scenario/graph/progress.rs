@@ -4,7 +4,6 @@ use celltrain_atm::{
     aal5,
     abr::Rate,
     cell::CELL_BITS,
-    contract::Spacing,
     quantity::{Capacity, CellRate},
 };
 use celltrain_engine::{
@@ -66,7 +65,7 @@ pub(super) fn check_backlog(
     let mut loads = vec![0u128; links.len()];
     for flow in flows {
         let Some(mut rate) = most_offered(&flow.traffic, duration) else { continue };
-        if let Some(CellRate(peak)) = flow.contract.pcr.filter(|_| flow.contract.spacing != Spacing::None) {
+        if let Some(CellRate(peak)) = flow.contract.shaped_rate() {
             let shaper = LinkParams {
                 rate: peak,
                 rate_changes: RateChanges::default(),
