@@ -18,7 +18,7 @@ pub enum Share {
     #[default]
     Weight,
     /// The minimum cell rate in the VC's contract (for ABR, `abr.mcr`). Among the VCs of a category at a port either all have one or none
-    /// has, as with acknowledgements; if none has, all have equal shares. An ABR VC without one, and the way back of an ABR VC, has the
+    /// has, as with acknowledgements; if none has, all have equal shares. An ABR VC without one, and the reverse path of ABR, has the
     /// smallest share of the others.
     Mcr,
 }
@@ -37,7 +37,7 @@ impl Share {
             shares[label] = match (self, guaranteed) {
                 (Self::Weight, _) => u64::from(contract.weight),
                 (Self::Mcr, None) => 1,
-                // The way back of ABR has the category of the data, and no rate.
+                // The reverse path of ABR is in the category of the data and has no rate.
                 (Self::Mcr, _) if contract.mcr.is_none() && contract.category == Category::Abr => {
                     least.unwrap_or(1)
                 }

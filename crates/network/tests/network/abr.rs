@@ -429,9 +429,9 @@ fn a_scheduler_shares_by_the_minimum_rates_of_abr() {
     assert!((rates[0] / rates[1] - 3.0).abs() < 0.01, "{rates:?}");
 }
 
-/// Where data of one ABR flow meet the way back of another, which has no rate of its own, that has the smallest share.
+/// The reverse path of an ABR flow has no minimum rate. At a port where other ABR flows have one, it has the smallest share.
 #[test]
-fn the_way_back_of_abr_has_the_smallest_share() {
+fn the_reverse_path_of_abr_has_the_smallest_share() {
     let flow = |name, from, to, mcr| {
         format!("[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\nabr.mcr = \"{mcr} Mbit/s\"\n")
     };
@@ -472,9 +472,9 @@ fn frames_of_abr_are_discarded_not_marked() {
     }
 }
 
-/// Requests on the way back of ABR are frames of an ABR VC, too.
+/// Requests on the reverse path of ABR are frames of an ABR VC, too.
 #[test]
-fn frames_on_the_way_back_of_abr_are_discarded_not_marked() {
+fn frames_on_the_reverse_path_of_abr_are_discarded_not_marked() {
     let requests = "[tcp]\necn = true\n[traffic]\nkind = \"request-response\"\n\
                     request = { kind = \"fixed\", bytes = \"200 kB\" }\nresponse = { kind = \"fixed\", bytes = \"1 kB\" }\n";
     let result = marks_over_abr(requests);
