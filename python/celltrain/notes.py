@@ -22,7 +22,7 @@ NAMED = 5
 def notes(scenario: Scenario) -> list[str]:
     """A sentence for each setting without effect and each port where phases lock, with what to write."""
     settings = scenario.to_dict()
-    rules = (_abr, _gfr, _sustainable, _ecn, _marks_of_abr, _unread, _shared)
+    rules = (_abr, _gfr, _sustainable, _shared)
     found = [note for rule in rules for note in rule(settings)]
     found += [*_late(scenario, settings), *_overcommitted(scenario, settings)]
     return [*found, *scenario.core.notes()]
@@ -144,40 +144,6 @@ def _overcommitted(scenario: Scenario, settings: Settings) -> Iterator[str]:
         )
 
 
-def _ecn(settings: Settings) -> Iterator[str]:
-    of_abr = all(vc.get("category") == "abr" for vc in _vcs(settings))
-    if (
-        not of_abr
-        and any(map(_reads_marks, _tcps(settings)))
-        and not any(map(_marks_frames, _ports(settings)))
-    ):
-        yield (
-            "tcp.ecn is on and no switch marks: it has no effect; choose a policy that marks and let it, as "
-            "in switch.discard.red.ecn = true"
-        )
-
-
-def _marks_of_abr(settings: Settings) -> Iterator[str]:
-    contract, transport = _table(settings, "vc"), _table(settings, "tcp")
-    flows = list(_each(settings, "flow")) or [{}]
-    for flow in (*flows, *_each(settings, "group")):
-        vc, tcp = {**contract, **_table(flow, "vc")}, {**transport, **_table(flow, "tcp")}
-        if vc.get("category") == "abr" and _reads_marks(tcp):
-            yield (
-                "tcp.ecn has no effect on a VC of ABR: its EFCI bit is that of rate control, and policies "
-                "discard what they would mark; leave tcp.ecn out, or choose another category"
-            )
-            return
-
-
-def _unread(settings: Settings) -> Iterator[str]:
-    if any(map(_marks_frames, _ports(settings))) and not any(map(_reads_marks, _tcps(settings))):
-        of_abr = all(vc.get("category") == "abr" for vc in _vcs(settings))
-        said = "frames of ABR are not marked" if of_abr else "no TCP reads marks"
-        remedy = "write ecn = false for its policy" if of_abr else "write tcp.ecn = true"
-        yield f"a switch would mark and {said}: it discards what it would mark; {remedy}"
-
-
 def _shared(settings: Settings) -> Iterator[str]:
     """A VC is what switches know: they cannot tell the flows in it apart."""
     flows: dict[tuple[object, ...], list[str]] = {}
@@ -191,20 +157,6 @@ def _shared(settings: Settings) -> Iterator[str]:
                 f"flow {first} shares its VC with {', '.join(others[:NAMED])}: their cells and transfer "
                 f"delays are those of the VC and stand with {first}; choose VCs of their own for each flow"
             )
-
-
-def _marks_frames(port: Settings) -> bool:
-    discard = _table(port, "discard")
-    policy = discard.get("policy")
-    return isinstance(policy, str) and _is_on(_table(discard, policy).get("ecn"))
-
-
-def _reads_marks(tcp: Settings) -> bool:
-    return _is_on(tcp.get("ecn"))
-
-
-def _is_on(value: object) -> bool:
-    return value not in (None, False, "off", "none")
 
 
 def _ports(settings: Settings) -> Iterator[Settings]:
@@ -227,13 +179,6 @@ def _abr_ends(settings: Settings) -> Iterator[Settings]:
     yield _table(settings, "abr")
     for flow in (*_each(settings, "flow"), *_each(settings, "group")):
         yield _table(flow, "abr")
-
-
-def _tcps(settings: Settings) -> Iterator[Settings]:
-    common = _table(settings, "tcp")
-    yield common
-    for flow in (*_each(settings, "flow"), *_each(settings, "group")):
-        yield {**common, **_table(flow, "tcp")}
 
 
 def _table(settings: Settings, key: str) -> Settings:

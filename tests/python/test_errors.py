@@ -155,7 +155,7 @@ LATE_TRANSFER = {"at": "199 ms", "from": "src1", "to": "dest1", "bytes": "1 kB"}
         ({"vc.category": "gfr", "vc.mcr": "100 Mbit/s"}, "sum to 200 Mbit/s, and its link carries 155.52"),
         ({"tcp.ecn": True}, "no switch marks"),
         ({**CONTROLLED, **MARKING}, "frames of ABR are not marked"),
-        (MARKING, "no TCP reads marks"),
+        (MARKING, "no TCP answers marks"),
         ({"traffic.start": "200 ms"}, "is not before the end of the run (0.2 s): its sources send nothing"),
         (
             {"flow": [{"name": "1", "start": "200 ms .. 1 s"}]},

@@ -233,6 +233,10 @@ impl FrameRule for BySojournOrOverflow {
         true
     }
 
+    fn marks(&self) -> bool {
+        self.marks
+    }
+
     fn on_rate(&mut self, rate: BitRate, _: Time) {
         self.rate = rate;
     }

@@ -208,6 +208,10 @@ impl FrameRule for BySojourn {
         true
     }
 
+    fn marks(&self) -> bool {
+        self.marks
+    }
+
     fn on_head<S: PortState>(&mut self, head: Head, port: &View<'_, Dequeue, S>) -> Fate {
         let Head { cell, sojourn, now } = head;
         let short = self.longest.is_short(&cell, |load| port.holds_more(None, load));

@@ -269,6 +269,10 @@ impl FrameRule for Coupled {
         true
     }
 
+    fn marks(&self) -> bool {
+        true
+    }
+
     /// `dualpi2_dequeue`, figure 7. The discipline has chosen the queue.
     fn on_head<S: PortState>(&mut self, head: Head, _: &View<'_, Dequeue, S>) -> Fate {
         let Head { cell, sojourn, now } = head;

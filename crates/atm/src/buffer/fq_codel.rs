@@ -61,6 +61,10 @@ impl FrameRule for BySojournPerVc {
         true
     }
 
+    fn marks(&self) -> bool {
+        self.marks
+    }
+
     /// Half of the longest queue gives way if the buffer is full.
     fn push_out<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Dequeue, S>) -> Option<FirstFrames> {
         if !port.is_full() || port.is_too_large() {

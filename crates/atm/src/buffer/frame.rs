@@ -80,7 +80,7 @@ pub trait FrameRule: Sized {
     /// Whether to admit the frame that `cell` begins; asked while the buffer has room.
     fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Self::Needs, S>, now: Time) -> bool;
 
-    /// Whether the frame that was just not admitted is marked instead if its transport answers marks (RFC 3168).
+    /// As [`BufferPolicy::marks`]: a frame that was not admitted is marked instead.
     fn marks(&self) -> bool {
         false
     }
@@ -295,6 +295,10 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
 
     fn on_frameless(&mut self, cell: &Cell, entered: bool, now: Time) {
         self.rule.on_frameless(cell, entered, now);
+    }
+
+    fn marks(&self) -> bool {
+        self.rule.marks()
     }
 
     fn on_rate(&mut self, rate: BitRate, now: Time) {

@@ -249,6 +249,11 @@ pub trait BufferPolicy: Sized {
         let _ = (cell, entered, now);
     }
 
+    /// Whether it marks frames of transports that answer marks (RFC 3168), be it when they arrive or at the head of the queue.
+    fn marks(&self) -> bool {
+        false
+    }
+
     /// The link has another rate from `now` on. A policy that computes with [`PortContext::rate`] goes on with this one.
     fn on_rate(&mut self, rate: BitRate, now: Time) {
         let _ = (rate, now);

@@ -5,6 +5,7 @@ mod files;
 mod graph;
 mod groups;
 mod limits;
+mod marks;
 mod mutations;
 mod passage;
 mod ranges;

@@ -8,6 +8,7 @@ mod generate;
 mod groups;
 mod links;
 mod losses;
+mod marks;
 mod memory;
 mod overrides;
 mod passage;

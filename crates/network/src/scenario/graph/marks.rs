@@ -1,0 +1,75 @@
+//! Whether marks of switches meet transports that answer them.
+
+use celltrain_atm::{
+    buffer::{BufferPolicy, Policy},
+    with_policy,
+};
+
+use super::{
+    Flow, Graph, Link,
+    ports::{Crossing, context, crossing},
+};
+
+impl Flow {
+    /// Whether its TCP answers marks, and switches may set them: the EFCI bit of an ABR VC is that of rate control.
+    fn answers_marks(&self) -> bool {
+        self.asks_for_marks() && self.abr.is_none()
+    }
+
+    fn asks_for_marks(&self) -> bool {
+        self.traffic.uses_tcp() && self.tcp.ecn
+    }
+}
+
+impl Graph {
+    /// Sentences about ECN that has no effect: switches that do not mark what could be marked, or mark for nobody.
+    pub(in crate::scenario) fn marks_without_effect(&self) -> Vec<String> {
+        let of_abr = self.flows.iter().find(|flow| flow.asks_for_marks() && flow.abr.is_some());
+        let of_abr = of_abr.map(|flow| {
+            format!(
+                "tcp.ecn has no effect on a VC of ABR, as that of flow \"{}\": its EFCI bit is that of rate control, and policies discard \
+                 what they would mark; leave tcp.ecn out, or choose another category",
+                flow.name
+            )
+        });
+        of_abr.into_iter().chain(self.unmet_marks()).collect()
+    }
+
+    fn unmet_marks(&self) -> Option<String> {
+        let marking = self.marking_ports();
+        let crosses_one = |flow: &&Flow| flow.hops().into_iter().flatten().any(|link| marking[link]);
+        let mut answering = self.flows.iter().filter(|flow| flow.answers_marks()).peekable();
+        if let Some(first) = answering.peek() {
+            let name = &first.name;
+            return (!answering.any(|flow| crosses_one(&flow))).then(|| {
+                format!(
+                    "tcp.ecn is on and no switch marks on the path of flow \"{name}\": it has no effect; choose a policy that marks and let \
+                     it, as in switch.discard.red.ecn = true"
+                )
+            });
+        }
+        let mut unmarked = self.flows.iter().filter(crosses_one).peekable();
+        unmarked.peek()?;
+        let (said, remedy) = if unmarked.any(|flow| flow.traffic.uses_tcp() && flow.abr.is_none()) {
+            ("no TCP answers marks", "write tcp.ecn = true")
+        } else if self.flows.iter().any(|flow| flow.abr.is_some()) {
+            ("frames of ABR are not marked", "choose a policy that does not mark, or ecn = false")
+        } else {
+            ("no traffic answers marks", "choose a policy that does not mark, or ecn = false")
+        };
+        Some(format!("a switch would mark and {said}: it discards what it would mark; {remedy}"))
+    }
+
+    /// Which links leave ports whose policies mark.
+    fn marking_ports(&self) -> Vec<bool> {
+        let vcs = crossing(self.links.len(), &self.flows);
+        std::iter::zip(&self.links, vcs).map(|(port, vcs)| self.marks(port, &vcs)).collect()
+    }
+
+    fn marks(&self, port: &Link, vcs: &[Crossing]) -> bool {
+        let contracts: Vec<_> = vcs.iter().map(|vc| vc.contract(&self.flows)).collect();
+        // A policy that cannot be made is an error elsewhere.
+        let policy = Policy::new(&port.discard, &context(port, &contracts));
+        policy.is_ok_and(|policy| with_policy!(&policy, policy => policy.marks()))
+    }
+}

@@ -1,0 +1,75 @@
+//! Notes about ECN that has no effect.
+
+use celltrain_network::scenario::Scenario;
+
+const ON: &str = "tcp.ecn is on and no switch marks on the path";
+const UNREAD: &str = "a switch would mark and no TCP answers marks";
+const OF_ABR: &str = "tcp.ecn has no effect on a VC of ABR";
+
+fn notes(tables: &str) -> Vec<String> {
+    let text = format!(
+        "schema = 1\nname = \"marks\"\nduration = \"10 ms\"\ntopology = {{ kind = \"n-source\", sources = 2 }}\n{tables}"
+    );
+    Scenario::from_toml(&text, "test.toml", &[]).unwrap().notes().unwrap()
+}
+
+/// Transports that ask for marks by their preset, and policies that mark without a key that says so.
+#[test]
+fn marks_without_an_answer_and_answers_without_marks_are_noted() {
+    let plain = "";
+    let (ecn, prague) = ("tcp.ecn = true", "tcp.stack = \"prague\"");
+    for (policy, key, scheduler) in [
+        ("epd", "", ""),
+        ("red", "ecn = true", ""),
+        ("codel", "ecn = true", ""),
+        ("cobalt", "ecn = true", ""),
+        ("fq-codel", "ecn = true", "scheduler.discipline = \"flow-queue\""),
+        ("dualpi2", "", "scheduler.discipline = \"dual-queue\""),
+        ("red", "", ""),
+        ("codel", "", ""),
+        ("cobalt", "", ""),
+        ("fq-codel", "", "scheduler.discipline = \"flow-queue\""),
+    ] {
+        let marks = policy == "dualpi2" || !key.is_empty();
+        let switch =
+            format!("[switch]\nbuffer = \"100 packets\"\ndiscard = {{ policy = \"{policy}\", {policy} = {{ {key} }} }}\n{scheduler}");
+        for (tcp, expected) in [
+            (plain, marks.then_some(UNREAD)),
+            (ecn, (!marks).then_some(ON)),
+            (prague, (!marks).then_some(ON)),
+        ] {
+            let found = notes(&format!("link.framing = \"packets\"\n{tcp}\n{switch}"));
+            assert_eq!(found.len(), usize::from(expected.is_some()), "{policy}, {key}, {tcp}: {found:?}");
+            assert!(expected.is_none_or(|part| found[0].contains(part)), "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn what_counts_is_the_path_of_a_flow() {
+    let red = "discard = { policy = \"red\", red = { ecn = true } }";
+    let there = format!("tcp.ecn = true\n[[port]]\nfrom = \"switch1\"\nto = \"switch2\"\n{red}");
+    assert_eq!(notes(&there), [""; 0]);
+    // The flows leave by the ports to dest1 and dest2; one of them answers marks, the other one's port sets them.
+    let elsewhere = format!(
+        "flow = [{{ name = \"1\", tcp.ecn = true }}, {{ name = \"2\" }}]\n[[port]]\nfrom = \"switch2\"\nto = \"dest2\"\n{red}"
+    );
+    let found = notes(&elsewhere);
+    assert!(found.len() == 1 && found[0].contains("on the path of flow \"1\""), "{found:?}");
+}
+
+/// The EFCI bit of an ABR VC is that of rate control.
+#[test]
+fn frames_of_abr_are_not_marked() {
+    let abr = "vc.category = \"abr\"\nswitch.allocator.algorithm = \"erica\"";
+    let red = "switch.discard = { policy = \"red\", red = { ecn = true } }";
+    let found = notes(&format!("{abr}\n{red}"));
+    assert!(found.len() == 1 && found[0].contains("frames of ABR are not marked"), "{found:?}");
+    let found = notes(&format!("tcp.ecn = true\n{abr}\n{red}"));
+    assert!(found.len() == 2 && found[0].contains(OF_ABR), "{found:?}");
+    assert!(found[1].contains("frames of ABR are not marked"), "{found:?}");
+    assert_eq!(notes(abr), [""; 0]);
+    let bare = "traffic = { kind = \"cbr\", rate = \"1 Mbit/s\" }";
+    let found = notes(&format!("{bare}\n{red}"));
+    assert!(found.len() == 1 && found[0].contains("no traffic answers marks"), "{found:?}");
+}
