@@ -6,11 +6,16 @@
 //! the two rules would accept unequal ones. Until the first interval ends, all ABR VCs of the port count as active, and the load
 //! factor is 1.
 //!
+//! A VC is active in an interval in which a cell of it arrives, or a backward RM cell passes. The capacity is the target less what has
+//! arrived in the interval under no rate control, of higher or the same priority, such as VBR. The input counts ABR cells as they arrive,
+//! also those that find no room. No VC gets more than the capacity, however small the load factor.
+//!
 //! VCs with minimum rates get their minimum and, in addition, what the rules above give (MCR plus equal share, ATM Forum TM 4.0).
 //! Shares, present rates and the largest rate are then rates above the minimum (Vandalore et al., ATM Forum 98-0408). The minimum
 //! rates of active VCs are subtracted from the capacity before it is shared. What they send within their minimum is subtracted
 //! from the capacity and the input before the load factor is computed. The switch counts those cells: a conforming source never
-//! declares less than its minimum.
+//! declares less than its minimum. Beyond its minimum a VC gets no more than they leave of the capacity, or than its own minimum
+//! leaves, whichever is less.
 
 use std::{fmt::Debug, marker::PhantomData};
 

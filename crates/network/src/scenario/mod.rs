@@ -136,6 +136,7 @@ impl Scenario {
         notes.extend(graph.divided_flows(&self.spec));
         notes.extend(graph.pause_cycle());
         notes.extend(graph.ports_without_room());
+        notes.extend(graph.sources_without_room(&self.spec));
         notes.extend(graph.ports_that_refuse(&self.spec));
         Ok(notes)
     }

@@ -31,8 +31,9 @@ fn marks_without_an_answer_and_answers_without_marks_are_noted() {
         ("fq-codel", "", "scheduler.discipline = \"flow-queue\""),
     ] {
         let marks = policy == "dualpi2" || !key.is_empty();
-        let switch =
-            format!("[switch]\nbuffer = \"100 packets\"\ndiscard = {{ policy = \"{policy}\", {policy} = {{ {key} }} }}\n{scheduler}");
+        let switch = format!(
+            "[switch]\nbuffer = \"100 packets\"\ndiscard = {{ policy = \"{policy}\", {policy} = {{ {key} }} }}\n{scheduler}"
+        );
         for (tcp, expected) in [
             (plain, marks.then_some(UNREAD)),
             (ecn, (!marks).then_some(ON)),

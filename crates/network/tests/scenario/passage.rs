@@ -177,7 +177,10 @@ fn a_policy_that_marks_everything_lets_it_pass() {
     assert_eq!(notes(tables), [""; 0]);
     assert!(delivered(&run(tables)) > 0);
     let unmarked = notes(&tables.replace("tcp.ecn = true", ""));
-    assert!(unmarked.last().is_some_and(|note| note.contains("the policy refuses every frame")), "{unmarked:?}");
+    assert!(
+        unmarked.last().is_some_and(|note| note.contains("the policy refuses every frame")),
+        "{unmarked:?}"
+    );
     // Single cells have no frame that could be refused before its end mark.
     let single = refusing("espd", "low = \"0 %\", high = \"0 %\"", "").replace("frame = 3", "frame = 1");
     assert_eq!(notes(&single), [""; 0]);
@@ -190,4 +193,35 @@ fn packets_are_refused_as_frames_are() {
         switch = { buffer = \"9 packets\", discard = { policy = \"espd\", espd = { low = \"0 %\", high = \"0 %\" } } }\n";
     assert!(notes(tables)[0].contains("refuses every frame of flow \"1\" at the port \"switch1 > switch2\""));
     assert_eq!(delivered(&run(tables)), 0);
+}
+
+/// What comes at once has to wait at its ABR source as a whole; cells that come one by one need not.
+#[test]
+fn an_abr_source_without_room_for_a_frame_is_noted() {
+    let with = |buffer: u64, discard: &str, traffic: &str| {
+        let tables = format!(
+            "topology = {{ kind = \"n-source\", sources = 3 }}\nvc.category = \"abr\"\nswitch.allocator.algorithm = \"erica\"\n\
+             abr = {{ source-buffer = \"{buffer} cells\", source-discard = \"{discard}\" }}\n{traffic}\n"
+        );
+        let found = notes(&tables);
+        assert_eq!(
+            found.is_empty(),
+            delivered(&run(&tables)) > 0,
+            "{buffer}, {discard}, {traffic}: {found:?}"
+        );
+        found
+    };
+    let tcp = "tcp.mss = \"500 B\"";
+    let packets = "traffic = { kind = \"cbr\", rate = \"2 Mbit/s\", packet = \"540 B\" }";
+    let frames = "traffic = { kind = \"cbr\", rate = \"2 Mbit/s\", frame = 12 }";
+    for (discard, traffic) in
+        [("cells", tcp), ("frames", tcp), ("cells", packets), ("frames", packets), ("frames", frames)]
+    {
+        let found = with(11, discard, traffic);
+        let expected = "abr.source-buffer = \"11 cells\" has no room for a full frame of flow \"1\", 12 cells: none of these leaves its \
+            source whole, and so it is with 2 other flows";
+        assert_eq!(found, [expected], "{discard}, {traffic}");
+        assert_eq!(with(12, discard, traffic), [""; 0]);
+    }
+    assert_eq!(with(2, "cells", frames), [""; 0]);
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use celltrain_atm::{
     Cell,
+    abr::SourceDiscard,
     buffer::{BufferPolicy, Policy, PolicyName, Reason, Snapshot, Verdict},
     cell::Ecn,
     quantity::{Capacity, Unit},
@@ -72,6 +73,32 @@ impl Graph {
         let others = and_at_others(found.len() - 1);
         Some(format!(
             "{what}, {room}, has no room for a full packet of flow \"{flow}\", {size}: the port discards all of these{others}"
+        ))
+    }
+
+    /// A sentence about the first ABR source of which no full frame has room, and how many more there are. Where cells of a frame come one by
+    /// one, those that find no room are dropped, unless frames are; the others leave as the rate allows.
+    pub(in crate::scenario) fn sources_without_room(&self, spec: &Spec) -> Option<String> {
+        let lost = |flow: &Flow| {
+            let params = flow.abr.as_ref()?;
+            let at_once = flow.traffic.frame().is_none() || flow.traffic.packet().is_some();
+            let cells = match flow.traffic.frame().filter(|_| !at_once) {
+                Some(frame) => u64::from(frame),
+                None => spec.aal5.cells(flow.full_packet()),
+            };
+            let drops = at_once || params.source_discard == SourceDiscard::Frames;
+            (drops && cells > params.source_buffer.units()).then_some((params.source_buffer, cells))
+        };
+        let mut found = self.flows.iter().filter_map(|flow| Some((&flow.name, lost(flow)?)));
+        let (name, (buffer, cells)) = found.next()?;
+        let others = match found.count() {
+            0 => String::new(),
+            1 => ", and so it is with another flow".to_owned(),
+            more => format!(", and so it is with {more} other flows"),
+        };
+        Some(format!(
+            "abr.source-buffer = \"{buffer}\" has no room for a full frame of flow \"{name}\", {cells} cells: none of these leaves its source \
+             whole{others}"
         ))
     }
 
