@@ -52,7 +52,8 @@ WORDS = (
     Word(
         "gain of pairing",
         "the variance that differences of independent runs would have, over that of these, which share their "
-        "random numbers: s1^2 + s2^2 over the variance of the paired differences; above 1 pairing helps",
+        "random numbers: s1^2 + s2^2 over the variance of the paired differences, and of several variants the "
+        "median; above 1 pairing helps",
         "compare",
     ),
     Word(
@@ -122,11 +123,11 @@ WORDS = (
     Word("published_low", "the lower end of what the paper prints, where it prints a range", _ROWS),
     Word("published_high", "the upper end of what the paper prints, where it prints a range", _ROWS),
     Word("measured", "the mean over the replications", _ROWS),
-    Word("ci95", "half of the 95 % Student interval of the mean", f"{_ROWS}; {_ESTIMATES}"),
+    Word("ci95", "half of the 95 % Student interval of the mean; wider for the measure of sweep.until, which was looked at several times", f"{_ROWS}; {_ESTIMATES}"),
     Word("note", "what there is to say of the value", _ROWS),
     Word("folder", "the folder that the row is from", _COLLECTED),
-    Word("experiment", "the name of the scenario", _COLLECTED),
-    Word("key", "a hash of the resolved scenario", _COLLECTED),
+    Word("experiment", "the name of the scenario, or of the plan of a sweep", _COLLECTED),
+    Word("key", "a hash of the resolved scenario; of a sweep or a comparison, that of the base", _COLLECTED),
     Word("celltrain", "the version that made the run", _COLLECTED),
 )
 """Every word, in the order of the reference."""

@@ -142,7 +142,8 @@ impl Flow {
     }
 
     // RFC 5681 §3.2: MUST NOT count what limited transmit sent when ssthresh is computed
-    // RFC 5681 §4.3: MUST lower cwnd and ssthresh twice for losses in two windows or of a retransmission
+    // RFC 5681 §4.3: MUST lower cwnd and ssthresh twice for losses in two windows
+    // Not RFC 5681 §4.3: MUST lower them twice for the loss of a retransmission (with `recovery = "rack"`, which repairs it within the recovery)
     /// FlightSize where it decides how far a loss reduces the window: the data outstanding in the network (RFC 5681 section
     /// 3.1). What is not acknowledged is a bound, less what limited transmit has sent (section 3.2 step 2), but while a loss is
     /// repaired most of it may have left the network. The window is another: it lets no more in.

@@ -45,7 +45,7 @@ pub enum Stack {
     /// A current Linux kernel with its defaults: CUBIC in whole segments whose estimate of Reno stays slow, its HyStart, RACK-TLP,
     /// F-RTO, timestamps, initial window 10, byte counting without a limit, a window that decays in idle times, Nagle in Minshall's
     /// variant, a variance term of at least 200 ms in the timeout, segments acknowledged at once while the receive window would grow,
-    /// later ACKs after 40 to 200 ms, marks that leave two segments, MSS 1448 B beside timestamps, window 4 MB. (chosen): SRTT and
+    /// later ACKs after 40 to 200 ms, marks that leave two segments, MSS 1448 B beside timestamps, window 4 MiB. (chosen): SRTT and
     /// RTTVAR by RFC 7323 appendix G; no PSH flags, so that the ACK of a full segment at the end of a transfer is delayed; no
     /// compression of duplicate ACKs. Checked against recorded runs of Linux 6.18.
     Linux,
@@ -62,7 +62,7 @@ pub enum Stack {
     /// `rto-arithmetic`. NewReno; choose its other agents by `recovery`: `tahoe`, `reno`, and `sack-pipe` for `Sack1`. Checked against its packets after losses.
     #[serde(rename = "ns-2")]
     Ns2,
-    /// What the standards track says and nothing else: as `sack` with timestamps and window scaling to 1 MB (RFC 5681, RFC 6675,
+    /// What the standards track says and nothing else: as `sack` with timestamps and window scaling to 1 MiB (RFC 5681, RFC 6675,
     /// RFC 3042, RFC 6298, RFC 7323).
     Rfc,
     /// The `espd` paper's TCP in OPNET 2.4 as far as the paper tells: Reno, RTO from 50 ms, delayed ACK 12.5

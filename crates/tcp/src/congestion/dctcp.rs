@@ -67,6 +67,11 @@ impl CongestionControl for Dctcp {
     fn on_repaired(&mut self, flow: &mut Flow) -> u64 {
         self.reno.on_repaired(flow)
     }
+
+    /// The estimate of marks goes on: it has nothing to do with losses. What was earned towards the next segment is lost.
+    fn on_spurious(&mut self, _now: Time, _flow: &mut Flow) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]
@@ -91,6 +96,8 @@ mod tests {
             expected = expected * 15.0 / 16.0 + f64::from(marked) / 160.0;
             assert!((dctcp.alpha - expected).abs() < 1e-12, "{} instead of {expected}", dctcp.alpha);
         }
+        // RFC 8257 section 3.3: alpha follows every acceptable ACK, whatever becomes of losses.
+        assert!(dctcp.on_spurious(0, &mut flow) && (dctcp.alpha - expected).abs() < 1e-12);
         flow.cwnd = 100_000;
         assert_eq!(dctcp.on_mark(&flow), (100_000.0 * (1.0 - expected / 2.0)) as u64);
     }

@@ -30,8 +30,6 @@ pub(crate) struct Prague {
     /// What an update of `alpha` waits for: an ACK beyond this, at this time or later.
     window_end: u64,
     update_at: Time,
-    /// Of the bytes that the present ACK delivers, those that were marked.
-    newly_marked: u64,
     /// When marks may reduce the window again.
     reduce_at: Time,
     /// The present time.
@@ -50,7 +48,6 @@ impl Default for Prague {
             marked: 0,
             window_end: 0,
             update_at: 0,
-            newly_marked: 0,
             reduce_at: 0,
             now: 0,
             credit: 0.0,
@@ -70,7 +67,7 @@ impl CongestionControl for Prague {
     /// that of DCTCP does (RFC 8257 section 3.3), and stays there until the first mark, as in the implementation for Linux: a path without
     /// marks says nothing of a queue that marks. So the first mark halves the window, whenever it comes.
     fn on_feedback(&mut self, now: Time, flow: &Flow, feedback: Feedback) {
-        (self.now, self.newly_marked) = (now, feedback.marked);
+        self.now = now;
         self.delivered += feedback.delivered;
         self.marked += feedback.marked;
         self.seen_mark |= feedback.marked > 0;
@@ -100,10 +97,8 @@ impl CongestionControl for Prague {
     }
 
     /// Additive increase by a segment a round trip. Within a reference round trip there are reference / srtt of them, of which each
-    /// adds (srtt / reference)^2: as far as a flow would get whose round trip the reference is, relative to its window. Bytes that
-    /// were marked add nothing, as in the implementation for Linux.
+    /// adds (srtt / reference)^2: as far as a flow would get whose round trip the reference is, relative to its window.
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
-        let acked = acked.saturating_sub(std::mem::take(&mut self.newly_marked));
         if flow.cwnd < flow.ssthresh {
             return slow_start(now, flow, acked);
         }
@@ -135,6 +130,11 @@ impl CongestionControl for Prague {
 
     fn on_repaired(&mut self, flow: &mut Flow) -> u64 {
         self.reno.on_repaired(flow)
+    }
+
+    /// The estimate of marks goes on: it has nothing to do with losses. What was earned towards the next segment is lost.
+    fn on_spurious(&mut self, _now: Time, _flow: &mut Flow) -> bool {
+        true
     }
 }
 

@@ -152,8 +152,8 @@ pub struct StackSpec {
     /// all data is acknowledged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fin: Option<bool>,
-    /// Whether segments leave one by one, at twice the window per smoothed round trip in slow start and 1.2 times it later, and
-    /// not as fast as ACKs allow. Standard: false.
+    /// Whether segments leave one by one, and not as fast as ACKs allow: at twice the window per smoothed round trip while it is below half
+    /// of ssthresh, and 1.2 times it later. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,
     /// Timestamps in every segment, 12 bytes; every new ACK then gives a round-trip sample (RFC 7323 section

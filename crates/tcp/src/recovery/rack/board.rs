@@ -119,6 +119,15 @@ impl Board {
         self.lost
     }
 
+    /// Segments of which a retransmission is under way, but for one that ends at `probe`.
+    pub(super) fn sent_again(&self, probe: Option<u64>) -> u32 {
+        if self.again == 0 {
+            return 0;
+        }
+        let again = |sent: &&Sent| sent.retransmitted && sent.is_in_flight() && Some(sent.end) != probe;
+        self.segments.iter().filter(again).count() as u32
+    }
+
     // RFC 8985 §4: MUST store the time of the last transmission of each segment
     /// Notes that `bytes` leave: new data behind all others, or a segment of the board again.
     pub(super) fn transmit(&mut self, now: Time, bytes: &Range<u64>) {

@@ -44,8 +44,8 @@ pub(crate) struct Rack {
     waits_for_order: bool,
     /// Bytes that the last ACK told to have arrived.
     delivered: u64,
-    /// The last ACK shows that the probe repaired a loss.
-    repaired: bool,
+    /// Where the data end of which the last ACK shows that the probe repaired a loss.
+    repaired: Option<u64>,
 }
 
 /// A time in which lost segments are sent again.
@@ -130,7 +130,7 @@ impl Rack {
 
     /// Begins a fast recovery.
     fn begin(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
-        self.undo = Some(Undo::new(flow, congestion, false));
+        self.undo = Some(Undo::new(flow, congestion, false, self.sent_again()));
         let (ssthresh, flight) = (reduced(flow, congestion), flow.in_network());
         let owned = congestion.sets_window();
         let cwnd = if owned { flow.cwnd } else { ssthresh };
@@ -178,23 +178,34 @@ impl Rack {
         let Some(undo) = self.undo.take() else { return };
         self.forward = Forward::default();
         self.order.note_late(!undo.after_timeout);
-        undo.restore(now, flow, congestion);
+        let restored = undo.restore(now, flow, congestion);
         self.board.forgive();
         if let Some(delivery) = &mut flow.delivery {
             delivery.forgive();
         }
         self.episode = None;
         self.forced = false;
-        flow.stats.undone_reductions += 1;
         flow.limits.set(now, flow.window_limit());
+        if !restored {
+            return;
+        }
+        flow.stats.undone_reductions += 1;
         let (ack, cwnd, ssthresh) = (flow.una, flow.cwnd, flow.ssthresh);
         flow.trace.record(now, || EventKind::ReductionUndone { ack, cwnd, ssthresh });
     }
 
+    /// Retransmissions under way, and a probe that sends something again.
+    fn sent_again(&self) -> u32 {
+        let probe = self.probe.sent_again();
+        self.board.sent_again(probe) + u32::from(probe.is_some())
+    }
+
     // RFC 8985 §7.4.2: SHOULD answer a loss that a probe repaired
-    /// Answers a loss that the probe has repaired as if it had shown otherwise (section 7.4.2).
+    /// Answers a loss that the probe has repaired as if it had shown otherwise (section 7.4.2): not if the window was reduced for a mark since
+    /// that was sent (RFC 3168 section 6.1.2).
     fn answer_repair(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
-        if !std::mem::take(&mut self.repaired) || self.episode.is_some() {
+        let Some(end) = self.repaired.take().filter(|_| self.episode.is_none()) else { return };
+        if end <= flow.marked_at && !congestion.counts_marks() && !congestion.sets_window() {
             return;
         }
         let window = congestion.on_repaired(flow);
@@ -409,7 +420,7 @@ impl Recovery for Rack {
 
     #[inline]
     fn on_quiet_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) {
-        self.repaired = false;
+        self.repaired = None;
         self.take_in_order(now, flow, flow.una);
         flow.alarm = NEVER;
         congestion.on_ack(now, flow, acked);
@@ -419,7 +430,7 @@ impl Recovery for Rack {
 
     fn remember(&mut self, flow: &Flow, congestion: &Congestion) {
         if flow.consecutive_timeouts == 1 {
-            self.undo = Some(Undo::new(flow, congestion, true));
+            self.undo = Some(Undo::new(flow, congestion, true, self.sent_again()));
         }
     }
 

@@ -36,6 +36,11 @@ impl Probe {
         self.end_seq.is_some()
     }
 
+    /// Where the data end that a probe under way sends again, if it does.
+    pub(super) const fn sent_again(&self) -> Option<u64> {
+        if self.is_retrans { self.end_seq } else { None }
+    }
+
     /// Whether a probe may go: none is under way, and a round trip was measured since the last (section 7.3).
     pub(super) const fn may_go(&self, flow: &Flow) -> bool {
         self.end_seq.is_none() && flow.stats.rtt_samples > self.samples
@@ -52,15 +57,20 @@ impl Probe {
     }
 
     // RFC 8985 §7.4.2: MUST assume a loss unless a duplicate is reported
-    /// Reads an ACK, before the flow has taken it in; true if the probe has repaired a loss that nothing else shows (section
-    /// 7.4.2). A duplicate of other data than the probe says nothing about it.
-    pub(super) fn read(&mut self, flow: &Flow, segment: &Segment, duplicate: Option<&Range<u64>>) -> bool {
-        let Some(end) = self.end_seq.filter(|&end| segment.ack >= end) else { return false };
+    /// Reads an ACK, before the flow has taken it in; returns where the probe ends if it has repaired a loss that nothing else shows
+    /// (section 7.4.2). A duplicate of other data than the probe says nothing about it.
+    pub(super) fn read(
+        &mut self,
+        flow: &Flow,
+        segment: &Segment,
+        duplicate: Option<&Range<u64>>,
+    ) -> Option<u64> {
+        let end = self.end_seq.filter(|&end| segment.ack >= end)?;
         let duplicate = duplicate.is_some_and(|bytes| bytes.end == end);
         let repeated = segment.sack.is_empty() && flow.repeats_ack(segment);
         if !self.is_retrans || duplicate || segment.ack > end || repeated {
             self.end_seq = None;
         }
-        self.is_retrans && !duplicate && segment.ack > end
+        (self.is_retrans && !duplicate && segment.ack > end).then_some(end)
     }
 }

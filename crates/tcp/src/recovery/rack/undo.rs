@@ -6,7 +6,7 @@ use celltrain_engine::Time;
 
 use super::board::Sent;
 use crate::{
-    congestion::{Congestion, CongestionControl},
+    congestion::{Congestion, CongestionControl, HyStart},
     flow::Flow,
     rto::Clock,
 };
@@ -20,18 +20,26 @@ pub(super) struct Undo {
     /// First unacknowledged byte then, and the byte after the last one sent.
     una: u64,
     max: u64,
-    /// What had been sent at the last reduction for a mark before that.
+    /// What had been sent at the last reduction for a mark before that, and at the last reduction of all.
     marked_at: u64,
+    reduced_at: Option<u64>,
+    /// Whether that had still to be told to the receiver.
+    cwr_owed: bool,
+    /// What looked for the end of the first slow start.
+    hystart: Option<HyStart>,
     /// Whether a timeout was the reason: no later segment had come before those that were missing.
     pub(super) after_timeout: bool,
-    /// Retransmissions since, less those that the receiver has reported as duplicates.
+    /// Retransmissions and probes that were under way then: their duplicates say nothing about later ones.
+    earlier: u32,
+    /// Retransmissions since, and those, less those that the receiver has reported as duplicates; none before the first one since.
     unneeded: Option<u32>,
     /// The original of the first retransmission is known to have arrived.
     original: bool,
 }
 
 impl Undo {
-    pub(super) fn new(flow: &Flow, congestion: &Congestion, after_timeout: bool) -> Box<Self> {
+    /// The windows are about to be reduced, with so many retransmissions and probes under way.
+    pub(super) fn new(flow: &Flow, congestion: &Congestion, after_timeout: bool, earlier: u32) -> Box<Self> {
         Box::new(Self {
             congestion: congestion.clone(),
             cwnd: flow.cwnd,
@@ -39,7 +47,11 @@ impl Undo {
             una: flow.una,
             max: flow.max,
             marked_at: flow.marked_at,
+            reduced_at: flow.reduced_at,
+            cwr_owed: flow.cwr_owed,
+            hystart: flow.hystart.clone(),
             after_timeout,
+            earlier,
             unneeded: None,
             original: false,
         })
@@ -47,13 +59,14 @@ impl Undo {
 
     /// Something was sent again.
     pub(super) fn on_retransmit(&mut self) {
-        self.unneeded = Some(self.unneeded.unwrap_or(0) + 1);
+        self.unneeded = Some(self.unneeded.unwrap_or(self.earlier) + 1);
     }
 
     /// The receiver reports a duplicate (RFC 2883; RFC 3708 section 2).
     pub(super) fn on_duplicate(&mut self, bytes: &Range<u64>) {
         if self.una <= bytes.start && bytes.end <= self.max {
-            self.unneeded = self.unneeded.map(|count| count.saturating_sub(1));
+            let count = self.unneeded.as_mut().unwrap_or(&mut self.earlier);
+            *count = count.saturating_sub(1);
         }
     }
 
@@ -74,13 +87,46 @@ impl Undo {
         self.original || self.unneeded == Some(0)
     }
 
-    /// Restores the windows and the congestion control (RFC 9438 section 4.9.2).
-    pub(super) fn restore(self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
+    // RFC 9438 §4.9.2: MAY restore what there was before a spurious loss
+    // RFC 9438 §4.9.2: SHOULD go on with the present values if cwnd has reached cwnd_prior again
+    /// Restores the windows and the congestion control (RFC 9438 section 4.9.2); false if they have outgrown what there was. Marks of congestion that came meanwhile are not answered
+    /// yet: there was no reduction, and the receiver has to go on echoing them (RFC 3168 section 6.1.2).
+    pub(super) fn restore(self, now: Time, flow: &mut Flow, congestion: &mut Congestion) -> bool {
+        flow.reduced_at = self.reduced_at;
+        flow.cwr_owed &= self.cwr_owed;
+        flow.timed_out_end = 0;
+        if flow.cwnd >= self.cwnd && !congestion.sets_window() {
+            return false;
+        }
         if !congestion.on_spurious(now, flow) {
             *congestion = self.congestion;
         }
         flow.cwnd = flow.cwnd.max(self.cwnd);
         flow.ssthresh = self.ssthresh;
-        flow.timed_out_end = 0;
+        flow.hystart = self.hystart;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{StackSpec, event::LossSign};
+
+    /// RFC 9406 section 4.3 is about the slow start that comes before any loss. A loss that was none does not end it.
+    #[test]
+    fn the_first_slow_start_goes_on() {
+        let spec: StackSpec = toml::from_str("stack = 'linux'").unwrap();
+        let mut flow = Flow::new(spec.resolve().unwrap());
+        let mut congestion = Congestion::new(flow.params.congestion_control);
+        flow.max = flow.cwnd;
+        let undo = Undo::new(&flow, &congestion, false, 0);
+        let (cwnd, ssthresh) = (flow.cwnd, flow.ssthresh);
+        let reduced = congestion.on_loss(&flow);
+        flow.fast_retransmit(0, LossSign::LaterDelivered, reduced, reduced);
+        assert!(flow.hystart.is_none() && flow.reduced_at.is_some());
+        assert!(undo.restore(0, &mut flow, &mut congestion));
+        assert_eq!((flow.cwnd, flow.ssthresh, flow.reduced_at), (cwnd, ssthresh, None));
+        assert!(flow.hystart.is_some());
     }
 }
