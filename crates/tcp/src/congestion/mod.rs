@@ -90,6 +90,11 @@ pub(crate) trait CongestionControl {
         false
     }
 
+    /// Whether an ACK that tells of marks opens the window for what of its bytes was not marked. The control then leaves out the others.
+    fn grows_beside_marks(&self, _flow: &Flow) -> bool {
+        false
+    }
+
     /// Whether a mark reduces the window that comes a round trip or more after the last reduction.
     fn answers_mark(&self, _now: Time, _flow: &Flow) -> bool {
         true
@@ -164,6 +169,10 @@ impl CongestionControl for Congestion {
         with_congestion!(self, control => control.counts_marks())
     }
 
+    fn grows_beside_marks(&self, flow: &Flow) -> bool {
+        with_congestion!(self, control => control.grows_beside_marks(flow))
+    }
+
     fn answers_mark(&self, now: Time, flow: &Flow) -> bool {
         with_congestion!(self, control => control.answers_mark(now, flow))
     }
@@ -171,10 +180,10 @@ impl CongestionControl for Congestion {
     // RFC 3168 §6.1.2: SHOULD NOT open the window for an ECN-Echo
     // RFC 9438 §4.6: MUST keep cwnd from growing while less than cwnd is in flight
     /// The window grows neither beyond the receiver's, where it would mean nothing, nor for an ACK that echoes a
-    /// congestion mark (RFC 3168 section 6.1.2), nor while the application does not use it (RFC 9438 section 5.8, RFC
+    /// congestion mark (RFC 3168 section 6.1.2) and does not say what of it was marked, nor while the application does not use it (RFC 9438 section 5.8, RFC
     /// 7661).
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
-        if flow.echoed {
+        if flow.echoed && !self.grows_beside_marks(flow) {
             return;
         }
         if flow.application_limited(flow.flight() + acked) {

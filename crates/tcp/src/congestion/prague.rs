@@ -30,6 +30,8 @@ pub(crate) struct Prague {
     /// What an update of `alpha` waits for: an ACK beyond this, at this time or later.
     window_end: u64,
     update_at: Time,
+    /// Of the bytes that the present ACK delivers, those that were marked.
+    newly_marked: u64,
     /// When marks may reduce the window again.
     reduce_at: Time,
     /// The present time.
@@ -48,6 +50,7 @@ impl Default for Prague {
             marked: 0,
             window_end: 0,
             update_at: 0,
+            newly_marked: 0,
             reduce_at: 0,
             now: 0,
             credit: 0.0,
@@ -67,7 +70,7 @@ impl CongestionControl for Prague {
     /// that of DCTCP does (RFC 8257 section 3.3), and stays there until the first mark, as in the implementation for Linux: a path without
     /// marks says nothing of a queue that marks. So the first mark halves the window, whenever it comes.
     fn on_feedback(&mut self, now: Time, flow: &Flow, feedback: Feedback) {
-        self.now = now;
+        (self.now, self.newly_marked) = (now, feedback.marked);
         self.delivered += feedback.delivered;
         self.marked += feedback.marked;
         self.seen_mark |= feedback.marked > 0;
@@ -90,6 +93,10 @@ impl CongestionControl for Prague {
         true
     }
 
+    fn grows_beside_marks(&self, flow: &Flow) -> bool {
+        flow.accurate_ecn
+    }
+
     // RFC 9331 §4.3: MUST converge to a rate as independent of short round trips as stability permits
     /// Once a reference round trip, where that is longer than the flow's own. Classic marks are answered as Reno answers them.
     fn answers_mark(&self, now: Time, flow: &Flow) -> bool {
@@ -97,8 +104,10 @@ impl CongestionControl for Prague {
     }
 
     /// Additive increase by a segment a round trip. Within a reference round trip there are reference / srtt of them, of which each
-    /// adds (srtt / reference)^2: as far as a flow would get whose round trip the reference is, relative to its window.
+    /// adds (srtt / reference)^2: as far as a flow would get whose round trip the reference is, relative to its window. Bytes that
+    /// were marked add nothing, as in the implementation for Linux.
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
+        let acked = acked.saturating_sub(std::mem::take(&mut self.newly_marked));
         if flow.cwnd < flow.ssthresh {
             return slow_start(now, flow, acked);
         }
@@ -141,7 +150,7 @@ impl CongestionControl for Prague {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Stack, StackSpec};
+    use crate::{Stack, StackSpec, congestion::Congestion};
 
     const MSS: u64 = 1000;
 
@@ -220,6 +229,18 @@ mod tests {
             flow.cwnd - 100 * MSS
         };
         assert_eq!(grown(100, 2), 0);
+        let (mut congestion, mut flow) =
+            (Congestion::Prague(Box::new(Prague::default())), flow(50 * MILLISECOND));
+        (flow.accurate_ecn, flow.echoed, flow.max) = (true, true, flow.una + 100 * MSS);
+        let feedback = Feedback { ack: flow.una, delivered: 2 * MSS, marked: MSS };
+        (0..100).for_each(|_| {
+            congestion.on_feedback(0, &flow, feedback);
+            congestion.on_ack(0, &mut flow, 2 * MSS);
+        });
+        assert!(
+            flow.cwnd > 100 * MSS,
+            "an ACK of which one segment was marked opens the window for the other"
+        );
         assert!(grown(100, 0) > 900 && grown(100, 1).abs_diff(grown(100, 0) / 2) <= 5);
     }
 
