@@ -35,6 +35,9 @@ __all__ = [
 MSER_LEAST = 5
 """Batches that `warm_up` keeps at least."""
 
+DRIFT_MEANS = 10
+"""Means by which `warm_up` tells whether a series drifts."""
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -155,26 +158,55 @@ def warm_up(series: Sequence[float], batch: int = 5) -> int | None:
     the smallest score (White, Cobb & Spratt, "A comparison of five steady-state truncation heuristics for
     simulation", Winter Simulation Conference 2000). Values that do not fill the last batch are not looked at.
 
+    A best d beyond half of the series means that the run is too short, or that values are correlated: the
+    last part of a slow cycle has little variance. It is the first where the series still drifts behind the
+    best d of its first half, by the line through ten means of the rest (99 % interval of its slope).
+
     Args:
         series: values at equal distances in time, from the start of the run.
         batch: values of a batch.
 
     Returns:
-        A multiple of `batch`, at most half of the series; None where the best d lies beyond it, which means
-        that the run is too short to tell (or that the series has fewer than two batches).
+        A multiple of `batch`, at most half of the series; None where the run is too short to tell (or the
+        series has too few batches, or undefined values in what would be kept).
     """
     batches = [mean(series[end - batch : end]) for end in range(batch, len(series) + 1, batch)]
-    best_score, best = math.inf, 0
+    scores = _mser_scores(batches)
+    if not scores:
+        return None
+    best = min(scores, key=lambda left_out: (scores[left_out], left_out))
+    half = [left_out for left_out in scores if 2 * left_out <= len(batches)]
+    if 2 * best > len(batches):
+        if not half:
+            return None
+        best = min(half, key=lambda left_out: (scores[left_out], left_out))
+        if _drifts(batches[best:]):
+            return None
+    return best * batch
+
+
+def _mser_scores(batches: Sequence[float]) -> dict[int, float]:
+    """The score of each number of batches that may be left out, where it is defined."""
+    scores = {}
     centre = squares = 0.0
     for kept, left_out in enumerate(reversed(range(len(batches))), 1):  # one more batch is kept each time
         step = batches[left_out] - centre
         centre += step / kept
         squares += step * (batches[left_out] - centre)  # Welford's sum of squares about the mean
         # A mean of very few batches can have a score near zero by accident.
-        if kept >= MSER_LEAST and squares / kept**2 <= best_score:
-            best_score, best = squares / kept**2, left_out
-    enough = best_score < math.inf and 2 * best <= len(batches)  # also where a value is undefined
-    return best * batch if enough else None
+        if kept >= MSER_LEAST and math.isfinite(squares):
+            scores[left_out] = squares / kept**2
+    return scores
+
+
+def _drifts(values: Sequence[float]) -> bool:
+    """Whether ten means of `values` lie on a line that rises or falls; fewer than twenty do not tell."""
+    size = len(values) // DRIFT_MEANS
+    if size < 2:
+        return True
+    first = len(values) - size * DRIFT_MEANS
+    rise = slope([mean(values[at : at + size]) for at in range(first, len(values), size)], 0.99)
+    return rise.half_width is None or abs(rise.mean) > rise.half_width
 
 
 def batch_means(series: Sequence[float], batches: int = 20, confidence: float = 0.95) -> Estimate:

@@ -84,13 +84,13 @@ class _Unsettled:
         """What there is to do; of `several` runs this one settles last."""
         if math.isinf(self.after):
             return (
-                f"{self.series} has not settled in the first half of the run (MSER-5): the run is too short "
-                f"to say how long the warm-up has to be; write a longer duration than {self.duration:g} s"
+                f"{self.series} still drifts in the second half of the run (MSER-5): the run is too short "
+                f"to say how long the warm-up has to be; set a duration longer than {self.duration:g} s"
             )
         return (
             f"{self.series} settles after {'up to ' if several else ''}{text.quantity(self.after, 's', 2)} "
             f"(MSER-5, median of {text.counted(self.replications, 'replication')}), and the "
-            f'warm-up is {self.warm_up:g} s: write warm-up = "{_rounded_up(self.after)} s" or more'
+            f'warm-up is {self.warm_up:g} s: set warm-up = "{_rounded_up(self.after)} s" or more'
         )
 
 

@@ -58,7 +58,7 @@ def test_a_short_warm_up_is_named_with_what_to_write(scenario: ct.Scenario) -> N
     short = scenario.with_(duration="4 s", warm_up="100 ms")
     (said,) = warnings(result(short, [settling(0.5, seed=n) for n in range(5)]))
     assert said.startswith("the occupancy of the bottleneck settles after ")
-    assert "the warm-up is 0.1 s: write warm-up = " in said
+    assert "the warm-up is 0.1 s: set warm-up = " in said
     assert warnings(result(short.with_(warm_up="1 s"), [settling(0.5, seed=n) for n in range(5)])) == []
 
 
@@ -115,7 +115,7 @@ def test_one_odd_replication_is_no_reason_to_warn(scenario: ct.Scenario) -> None
 def test_a_run_that_never_settles_is_too_short(scenario: ct.Scenario) -> None:
     (said,) = warnings(result(scenario, [settling(40.0, seed=n) for n in range(3)]))
     assert "the run is too short" in said
-    assert "write a longer duration" in said
+    assert "set a duration longer than" in said
     (times,) = settling_times(result(scenario, [settling(40.0)])).values()
     assert times == [math.inf]
 
