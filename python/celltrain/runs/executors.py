@@ -107,7 +107,9 @@ def connect(address: str) -> Iterator[Cluster]:
     try:
         distributed = import_module("distributed")
     except ImportError as error:
-        raise InputError("a scheduler needs the extra 'dask': pip install 'celltrain[dask]'") from error
+        raise InputError(
+            "a scheduler needs the extra 'dask': install celltrain with it, as in pip install 'FILE[dask]'"
+        ) from error
     if not _ADDRESS.fullmatch(address):  # a client of something else would not even be closed in peace
         raise InputError(f"'{address}' is not the address of a Dask scheduler: expected tcp://HOST:PORT")
     try:

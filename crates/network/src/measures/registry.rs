@@ -215,7 +215,7 @@ pub static FLOW: &[Measure] = measures![Flow:
     ("limited_by_receive_window", "limited by the receive window", "", "", "share of T in which the receiver's window was full; nothing where flows come one after the other", "mean over flows", "RFC 4898 (SndLim)", None),
     ("limited_by_congestion_window", "limited by the congestion window", "", "", "share of T in which the congestion window was full, or the pace that follows from it or from congestion control held segments back; nothing where flows come one after the other", "mean over flows", "RFC 4898 (SndLim)", None),
     ("limited_by_recovery", "limited by the recovery", "", "", "share of T in which a loss was repaired that had shown without a timeout; nothing where flows come one after the other", "mean over flows", "RFC 4898 (SndLim)", None),
-    ("limited_by_timeout", "limited by the timeout", "", "", "share of T in which nothing was sent or received before the retransmission timer expired; nothing where flows come one after the other", "mean over flows", "RFC 4898 (SndLim)", None),
+    ("limited_by_timeout", "limited by the timeout", "", "", "share of T in which nothing was sent or received before the retransmission timer expired; a wait that goes on at the end of the run counts for the congestion window; nothing where flows come one after the other", "mean over flows", "RFC 4898 (SndLim)", None),
     ("excess", "excess", "e", "bit/s", "max(0, rate of useful cells - MCR), 424 bits per cell, where the VC asks for more: it sends more in T than MCR and a burst of MBS allow, or carries TCP and loses cells", SUM, "ATM Forum TM 4.1 appendix I.3", MORE),
     ("excess_of_equal_part", "excess over its equal part", "", "", "excess / (sum of all / number of VCs that ask)", "-", "ATM Forum TM 4.1 appendix I.3", None),
     ("excess_of_weighted_part", "excess over its part by MCR", "", "", "excess / (sum of all x MCR / sum of MCR)", "-", "ATM Forum TM 4.1 appendix I.3", None),
@@ -296,13 +296,13 @@ pub static TIME: &[Measure] = measures![Time:
 pub static DISTRIBUTION: &[Measure] = measures![Bin:
     ("over", "over", "", "", "what the distribution is about: a flow, a kind of flows (tcp, other), a service category, the run, or a port", "-", OURS, None),
     ("entity", "entity", "", "", "name of the flow, kind, category or switch port; all for the run", "-", OURS, None),
-    ("measure", "measure", "", "", "transfer_delay: of frames that arrived whole; occupancy: of the port's buffer over time, the cell in service included", "-", OURS, None),
-    ("unit", "unit", "", "", "unit of low and high: ps for delays; cells or packets for occupancies, as the link carries them", "-", OURS, None),
+    ("measure", "measure", "", "", "transfer_delay: of frames that arrived whole; flow_completion_time: of short flows that arrived in the measured part and ended; occupancy: of the port's buffer over time, the cell in service included", "-", OURS, None),
+    ("unit", "unit", "", "", "unit of low and high: ps for delays and times; cells or packets for occupancies, as the link carries them", "-", OURS, None),
     ("low", "lowest value", "", "", "the smallest value that falls into the bin, in the unit of the row", "-", OURS, None),
     ("high", "highest value", "x", "", "the largest value that falls into the bin, in the unit of the row; not above low x 65 / 64, and equal to it below 128", "-", OURS, None),
-    ("weight", "weight", "", "", "frames whose delay, or picoseconds for which the occupancy, fell into the bin", "sum over replications", OURS, None),
-    ("weight_unit", "unit of the weight", "", "", "unit of the weight: frames or ps", "-", OURS, None),
-    ("share_above", "share above", "P(Q > x)", "", "share of the weight of the distribution in higher bins: P(D > high) of the frames, P(Q > high) of the time; it is exact", "-", "complementary distribution function", None),
+    ("weight", "weight", "", "", "frames whose delay, transfers whose completion time, or picoseconds for which the occupancy, fell into the bin", "sum over replications", OURS, None),
+    ("weight_unit", "unit of the weight", "", "", "unit of the weight: frames, transfers or ps", "-", OURS, None),
+    ("share_above", "share above", "P(Q > x)", "", "share of the weight of the distribution in higher bins: P(D > high) of the frames or transfers, P(Q > high) of the time; it is exact", "-", "complementary distribution function", None),
 ];
 
 /// Every measure.

@@ -1,8 +1,11 @@
-//! Whole distributions of a run: transfer delays, and occupancies of ports over time.
+//! Whole distributions of a run: transfer delays, completion times of short flows, and occupancies of ports over time.
 
-use celltrain_engine::Time;
+use celltrain_engine::{Time, time::SECOND};
 
-use super::flows::{category, kind};
+use super::{
+    completions::Completions,
+    flows::{category, kind},
+};
 use crate::{
     measures::{
         Delays, Histogram, Together,
@@ -65,6 +68,20 @@ impl Rows {
         self.add(&of, delays.bins());
     }
 
+    /// Adds the completion times of short flows.
+    fn add_completions(&mut self, completions: &Completions) {
+        let mut times = Histogram::default();
+        completions.done.iter().for_each(|flow| times.add((flow.time * SECOND as f64).round() as Time));
+        let of = Of {
+            over: "run",
+            entity: "all",
+            measure: "flow_completion_time",
+            unit: "ps",
+            weight_unit: "transfers",
+        };
+        self.add(&of, times.bins());
+    }
+
     fn table(self) -> Table {
         Table::of(
             registry::DISTRIBUTION,
@@ -83,11 +100,12 @@ impl Rows {
     }
 }
 
-/// The distributions of the transfer delays of `flows`, of each kind and category of them and of all, and of the occupancies of
-/// those `ports` that were told to follow theirs during the `window`.
+/// The distributions of the transfer delays of `flows`, of each kind and category of them and of all, of the completion times of short flows,
+/// and of the occupancies of those `ports` that were told to follow theirs during the `window`.
 pub(super) fn distribution_table<'a>(
     flows: &[Flow],
     delays: &[Option<&Delays>],
+    completions: Option<&Completions>,
     ports: impl Iterator<Item = &'a Port>,
     graph: &Graph,
     window: Time,
@@ -101,6 +119,7 @@ pub(super) fn distribution_table<'a>(
     add_groups(&mut rows, "kind", flows, delays, &|flow| kind(flow).to_owned());
     add_groups(&mut rows, "category", flows, delays, &category);
     add_groups(&mut rows, "run", flows, delays, &|_| "all".to_owned());
+    completions.into_iter().for_each(|completions| rows.add_completions(completions));
     for port in ports.filter(|port| port.location == Location::Switch) {
         let Some(levels) = port.levels() else { continue };
         let busy: u64 = levels.bins().map(|(_, time)| time).sum();

@@ -284,7 +284,7 @@ impl<'a> Experiment<'a> {
             summary,
             flows: of_flows,
             ports: port_table(&self.graph, &ports, window, &network.locked()),
-            distributions: self.distributions(&delays, &network),
+            distributions: self.distributions(&delays, waits.completions.as_ref(), &network),
             series,
             events: events.table(),
             captures,
@@ -344,13 +344,20 @@ impl<'a> Experiment<'a> {
     }
 
     /// Distributions, if the scenario asks for them.
-    fn distributions(&self, delays: &[Option<&Delays>], network: &Network) -> Table {
+    fn distributions(
+        &self,
+        delays: &[Option<&Delays>],
+        completions: Option<&Completions>,
+        network: &Network,
+    ) -> Table {
         let asked = self.scenario.spec().measures.distributions;
         let (flows, ports) =
             if asked { (self.graph.flows.as_slice(), Some(network)) } else { (&[][..], None) };
+        let completions = completions.filter(|_| asked);
         distribution_table(
             flows,
             delays,
+            completions,
             ports.into_iter().flat_map(Network::ports),
             &self.graph,
             self.window(),

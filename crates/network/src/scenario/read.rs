@@ -96,6 +96,7 @@ impl de::Error for Fault {
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
         let found = shown(found);
         let expected = match expected.to_string().as_str() {
+            "a boolean" => "true or false".to_owned(),
             "a sequence" => "an array".to_owned(),
             other => other.to_owned(),
         };

@@ -3,7 +3,7 @@
 use celltrain_engine::time::MILLISECOND;
 use celltrain_network::Options;
 
-use crate::common::{error, load, metric, run_as, run_plain, shuffled};
+use crate::common::{error, load, metric, numbers, run_as, run_plain, shuffled, texts};
 
 /// Flows of 50 kB on average over a line of 10 Mbit/s. Each has a window of two packets and next to no round trip, so that flows which
 /// are under way together wait with two packets each in the queue: it serves them in turn.
@@ -53,6 +53,7 @@ fn a_flow_alone_takes_the_time_of_an_empty_network() {
         ("traffic.size", "{ kind = \"fixed\", bytes = \"2000 B\" }"),
         ("topology.sources", "1"),
         ("duration", "100 s"),
+        ("measures.distributions", "true"),
     ];
     let result = run_plain(SHARED, &overrides);
     // Two packets of 1040 bytes on the trunk, one on each of the other two links, and three delays.
@@ -61,6 +62,11 @@ fn a_flow_alone_takes_the_time_of_an_empty_network() {
     assert!((metric(&result, "slowdown_mean") - 1.0).abs() < 1e-9);
     // Every 1.6 s, from 11.2 s to 99.2 s.
     assert_eq!(metric(&result, "short_flows_completed"), 56.0);
+    let table = &result.distributions;
+    let row = texts(table, "measure").iter().position(|measure| measure == "flow_completion_time").unwrap();
+    let bin = table.counts("low")[row]..=table.counts("high")[row];
+    assert!(bin.contains(&((time * 1e12).round() as u64)), "{bin:?}");
+    assert_eq!((table.counts("weight")[row], numbers(table, "share_above")[row]), (56, 0.0));
     assert!(metric(&result, "slowdown_p99_small").is_nan() && !metric(&result, "slowdown_p99_tiny").is_nan());
 }
 

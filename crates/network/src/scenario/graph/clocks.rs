@@ -76,7 +76,7 @@ impl Graph {
         let sentence = |(link, flows): (&usize, &Vec<&Flow>)| {
             format!(
                 "{} sources of equal and constant rate overload \"{}\": their clocks are perfect, so cells keep arriving in the same \
-                 order and one source may lose everything; write link.rate-spread = \"20 ppm\" for clocks that differ",
+                 order and one source may lose everything; set link.rate-spread = \"20 ppm\" for clocks that differ",
                 flows.len(),
                 self.link_name(*link)
             )

@@ -468,7 +468,7 @@ impl Builder<'_> {
 
     fn unreachable(&self, key: &str, name: &str, from: usize, to: usize) -> Problem {
         let (from, to) = (&self.nodes[from].name, &self.nodes[to].name);
-        Problem::new(key, format!("flow \"{name}\" dangles: there is no way from \"{from}\" to \"{to}\""))
+        Problem::new(key, format!("flow \"{name}\" dangles: \"{to}\" cannot be reached from \"{from}\""))
     }
 }
 

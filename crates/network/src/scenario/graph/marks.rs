@@ -43,15 +43,15 @@ impl Graph {
             let name = &first.name;
             return (!answering.any(|flow| crosses_one(&flow))).then(|| {
                 format!(
-                    "tcp.ecn is on and no switch marks on the path of flow \"{name}\": it has no effect; choose a policy that marks and let \
-                     it, as in switch.discard.red.ecn = true"
+                    "tcp.ecn is on and no switch marks on the path of flow \"{name}\": it has no effect; choose a policy that can mark and \
+                     turn that on, as in switch.discard.red.ecn = true"
                 )
             });
         }
         let mut unmarked = self.flows.iter().filter(crosses_one).peekable();
         unmarked.peek()?;
         let (said, remedy) = if unmarked.any(|flow| flow.traffic.uses_tcp() && flow.abr.is_none()) {
-            ("no TCP answers marks", "write tcp.ecn = true")
+            ("no TCP answers marks", "set tcp.ecn = true")
         } else if self.flows.iter().any(|flow| flow.abr.is_some()) {
             ("frames of ABR are not marked", "choose a policy that does not mark, or ecn = false")
         } else {

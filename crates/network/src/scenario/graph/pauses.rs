@@ -87,7 +87,7 @@ fn check_port(outline: &Outline, link: &Link, memory: &MemorySpec, pause: &Pause
     let limits = |limit: Capacity| limit.units() < memory.size.units();
     if limits(link.buffer) || limits(link.vc_buffer) {
         let message = format!(
-            "the port {name} has a limit of its own, below the memory of {}, and would lose what no pause keeps back: write \
+            "the port {name} has a limit of its own, below the memory of {}, and would lose what no pause keeps back: set \
              buffer = \"unlimited\" and no vc-buffer",
             memory.size
         );

@@ -17,7 +17,7 @@ use celltrain_engine::random::Randomness;
 use super::{
     super::{
         error::Problem,
-        spec::{Framing, NodeKind, PortSpec, Spec},
+        spec::{Framing, NodeKind, PortSpec, Spec, SwitchSpec},
     },
     Flow, Graph, Link, LinkParams, Names, Node, Poll, Stop, clocks, find,
     generate::Outline,
@@ -59,8 +59,10 @@ pub(super) fn check_buffer(spec: &Spec, outline: &Outline, link: &Link) -> Resul
         Framing::Cells => "cells: give a number of cells",
         Framing::Packets => "packets: give a number of packets or bytes",
     };
+    let is_default = key == "switch.buffer" && link.buffer == SwitchSpec::default().buffer;
+    let default = if is_default { "the default " } else { "" };
     let message = format!(
-        "\"{}\" does not suit the link from \"{from}\" to \"{to}\", which carries {carries}",
+        "{default}\"{}\" does not suit the link from \"{from}\" to \"{to}\", which carries {carries}",
         link.buffer
     );
     Err(Problem::new(key, message))
@@ -279,15 +281,15 @@ impl Graph {
             (PolicyName::Dualpi2, DisciplineName::DualQueue) => None,
             (PolicyName::Dualpi2, _) => Some(format!(
                 "{policy}: \"{chosen}\" decides for two queues, and \"{served}\" serves no queue of low latency: scalable flows wait as \
-                 long as the others; write {discipline} = \"dual-queue\" (RFC 9332 section 2)"
+                 long as the others; set {discipline} = \"dual-queue\" (RFC 9332 section 2)"
             )),
             (_, DisciplineName::DualQueue) => Some(format!(
                 "{discipline}: nothing couples the two queues of \"{served}\", so that packets of low latency may take all of the link but \
-                 the share of the others; write {policy} = \"dualpi2\" instead of \"{chosen}\" (RFC 9332 section 2.1)"
+                 the share of the others; set {policy} = \"dualpi2\" instead of \"{chosen}\" (RFC 9332 section 2.1)"
             )),
             (PolicyName::FqCodel, DisciplineName::Fifo) => Some(format!(
                 "{policy}: \"{chosen}\" keeps a queue for each VC, and \"{served}\" serves all in one order, so that a sparse flow waits for \
-                 the others; write {discipline} = \"flow-queue\" (RFC 8290 section 4)"
+                 the others; set {discipline} = \"flow-queue\" (RFC 8290 section 4)"
             )),
             _ => None,
         }

@@ -143,8 +143,8 @@ pub struct MeasuresSpec {
     pub bottleneck: Option<String>,
     /// Of which flows the transfer delays of frames are measured.
     pub delays: MeasuredDelays,
-    /// Whether a run keeps whole distributions: of the transfer delays that are measured, and of the occupancy of every switch
-    /// port over time, P(Q > x). It takes a few hundred rows per flow and port, and a run up to a fifth longer.
+    /// Whether a run keeps whole distributions: of the transfer delays that are measured, of the completion times of short flows,
+    /// and of the occupancy of every switch port over time, P(Q > x). It takes a few hundred rows per flow and port, and a run up to a fifth longer.
     pub distributions: bool,
 }
 
