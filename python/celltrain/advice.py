@@ -3,17 +3,17 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from celltrain import statistics
 from celltrain.errors import InputError, ScenarioError
-from celltrain.notes import named, notes
+from celltrain.notes import discard_of_port, named, notes, undrawn_start
 from celltrain.results import frame_rows
 from celltrain.scenario import Scenario
-from celltrain.text import joined, listed
+from celltrain.text import joined, listed, number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,7 +41,7 @@ Row = tuple[Any, ...]
 
 LIMITS = {
     "limited_by_receive_window": (
-        "the receive window limits {flows} for most of the time, not the network: write a larger "
+        "the receive window limits {flows} for most of the time, not the network: set a larger "
         "tcp.receive-window if that is not meant"
     ),
     "limited_by_timeout": (
@@ -51,24 +51,77 @@ LIMITS = {
 }
 """What is said of flows for which such a column is large: the share of the time that they wait for that."""
 
+OF_WINDOWS = "limited_by_receive_window"
+"""The column of the limit that a larger window may move."""
+
+WAITS_AT_HOST = (
+    "the receive window limits {flows} for most of the time, and most of what it holds waits in the "
+    "interface of the sender, which transmits all the time: a larger window makes that queue longer; set a "
+    "smaller tcp.receive-window, or a higher link.access.rate, if that is not meant"
+)
+"""What is said of such flows instead where their own interface is the bottleneck."""
+
+WAITS_AT_PORT = (
+    "the receive window limits {flows} for most of the time, and the bottleneck transmits all the time: "
+    "where they cross it, a larger tcp.receive-window gives longer queues and no more throughput in all"
+)
+"""What is said of such flows instead where the bottleneck has nothing left to give."""
+
+INTERFACE = ("port", "switch", "utilisation")
+"""Columns of ports that tell which hosts transmit all the time."""
+
+ALWAYS = 0.99
+"""The share of the time from which on a port transmits all the time."""
+
 OF_ALL = {"limited_by_timeout"}
 """Limits that a note reports only where they hold up every TCP flow."""
 
 SENT = ("goodput", "segments_sent", "cells_sent", "timeouts", "cells_dropped_at_source")
 """Columns of flows by which runs are found that sent data and have no goodput."""
 
-ALIKE = (
-    "every replication measured the same: no random number mattered, so intervals of 0 "
-    'say nothing about chance; write traffic.start = "0 s .. 10 ms" for replications that differ, or '
-    "replications = 1"
-)
-"""What is said of replications that are no more than one."""
 
-MEASURED_ALIKE = (
-    "every replication measured the same, though not the same happened in each: intervals of 0 say nothing "
-    'about chance; where sources begin at one instant, write traffic.start = "0 s .. 10 ms"'
-)
+def _said_alike(start: str | None) -> str:
+    """What is said of replications that are no more than one; `start` is a key that draws none, if any."""
+    differ = "" if start is None else f'{start} = "0 s .. 10 ms" for replications that differ, or '
+    return (
+        "every replication measured the same: no random number mattered, so intervals of 0 "
+        f"say nothing about chance; set {differ}replications = 1"
+    )
+
+
+def _said_measured_alike(start: str | None) -> str:
+    """What is said of replications whose summaries are the same, though their runs are not."""
+    differ = (
+        "set replications = 1, or another warm-up or duration"
+        if start is None
+        else f'where sources begin at one instant, set {start} = "0 s .. 10 ms"'
+    )
+    return (
+        "every replication measured the same, though not the same happened in each: intervals of 0 say "
+        f"nothing about chance; {differ}"
+    )
+
+
+ALIKE = _said_alike("traffic.start")
+"""What is said of replications that are no more than one, where all sources begin at one instant."""
+
+MEASURED_ALIKE = _said_measured_alike("traffic.start")
 """What is said of replications whose summaries are the same, as where ties among like sources are drawn."""
+
+HARDLY_ANY = 20
+"""Frames of a busy port in the measured part of a run below which rates and delays say nothing."""
+
+CENSORED = 0.05
+"""The part of short flows without a completion time from which on those of the others mislead."""
+
+OF_THE_OTHERS = (
+    "the completion times are those of the others, and lower than those of all; set a longer duration, or "
+    "a lower load"
+)
+"""What is said of such runs, and what to do."""
+
+SUMMED_UP = ("frames_delivered", "utilisation", "short_flows_completed", "short_flows_unfinished")
+"""Metrics whose means show runs that are too short for what they measure."""
 
 LOST = ("locked", "cells_discarded", "lost_random", "lost_scripted", "lost_burst", "lost_dark")
 """Columns of ports: whether it is locked at the end of the run, and what is lost."""
@@ -85,9 +138,11 @@ def advice(result: "Result") -> list[str]:
     if "scenario_toml" not in result.manifest:
         return []
     lines = moved(result.manifest)
+    scenario = None
     with suppress(ScenarioError):  # then the line before says so
-        lines += notes(Scenario.from_toml(result.manifest["scenario_toml"]))
-    return lines + warnings(result) + _of_runs(result)
+        scenario = Scenario.from_toml(result.manifest["scenario_toml"])
+        lines += notes(scenario)
+    return lines + warnings(result) + _of_runs(result, scenario)
 
 
 def advice_on_variants(found: "Comparison") -> list[str]:
@@ -96,18 +151,42 @@ def advice_on_variants(found: "Comparison") -> list[str]:
     from celltrain.warm_up import warnings_of_variants
 
     variants: dict[str, list[str]] = {}
+    scenarios: Mapping[str, Scenario] = {}
     with suppress(InputError, ScenarioError):  # of older results
-        for name, scenario in found.scenarios.items():
+        scenarios = found.scenarios
+        for name, scenario in scenarios.items():
             for line in notes(scenario):
                 variants.setdefault(line, []).append(name)
-        variants |= warnings_of_variants(found.results, found.scenarios)
+        variants |= warnings_of_variants(found.results, scenarios)
     for name, result in found.results.items():
-        for line in _of_runs(result):
+        for line in _of_runs(result, scenarios.get(name)):
             variants.setdefault(line, []).append(name)
-    return moved(found.manifest) + [
-        line if names == found.variants else f"under {joined(names)}: {line}"
-        for line, names in variants.items()
+    return (
+        moved(found.manifest)
+        + _kept_policies(found, scenarios)
+        + [
+            line if names == found.variants else f"under {joined(names)}: {line}"
+            for line, names in variants.items()
+        ]
+    )
+
+
+def _kept_policies(found: "Comparison", scenarios: Mapping[str, Scenario]) -> list[str]:
+    """A sentence where policies are compared that the bottleneck does not have: `[[port]]` says otherwise."""
+    from celltrain.comparison import POLICY_KEY
+
+    varied = found.manifest["variants"].values()
+    if not all(POLICY_KEY in settings for settings in varied):
+        return []
+    kept = [
+        discard_of_port(one, found.results[name].manifest["bottleneck"]) for name, one in scenarios.items()
     ]
+    if not kept or not all(kept) or len(set(kept)) > 1:
+        return []
+    said = (
+        f"{kept[0]} sets the policy of the bottleneck under every variant, so {POLICY_KEY} does not reach it"
+    )
+    return [f"{said}: leave it out of the scenario, or vary {kept[0]}.policy"]
 
 
 def advice_on_sweep(found: "Sweep") -> list[str]:
@@ -126,21 +205,59 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
         place = _point(found, runs[0][0])
         lines.append(f"in {len(runs):,} of {found.manifest['runs']:,} runs, first at {place}, {sentence}")
     for said, alike in _alike_points(found).items():
-        first = _point(found, alike[0])
-        lines.append(f"at {len(alike):,} of {found.manifest['points']:,} points, first at {first}, {said}")
-    for column, sentence in LIMITS.items():
-        flows = frame_rows(found.scan("flows"), "point", "flow", column)
-        points = groupby(flows, lambda row: row[0])
-        limited = [
-            point for point, rows in points if _limited(column, ((flow, share) for _, flow, share in rows))
-        ]
-        if limited:
-            whom = "all flows" if column in OF_ALL else "flows"
-            lines.append(
-                f"at {len(limited):,} of {found.manifest['points']:,} points, first at "
-                f"{_point(found, limited[0])}, {sentence.format(flows=whom)}"
-            )
+        lines.append(_at(found, alike, _started(said, _scenario_of(found, alike[0]))))
+    for some in _short_points(found).values():
+        lines.append(_at(found, [point for point, _ in some], some[0][1]))
+    for column in LIMITS:
+        whom = "all flows" if column in OF_ALL else "flows"
+        for sentence, points in _limited_points(found, column).items():
+            lines.append(_at(found, points, sentence.format(flows=whom)))
     return lines
+
+
+def _limited_points(found: "Sweep", column: str) -> dict[str, list[int]]:
+    """The points at which a limit holds up flows for most of the time, by what is said of it."""
+    flows = frame_rows(found.scan("flows"), "point", "flow", "source", column)
+    limited: dict[int, list[str]] = {}
+    for point, rows in groupby(flows, lambda row: row[0]):
+        some = [(name, source, share) for _, name, source, share in rows]
+        names = _limited(column, ((name, share) for name, _, share in some))
+        if names:
+            limited[point] = [source for name, source, _ in some if name in names]
+    if not limited or column != OF_WINDOWS:
+        return {LIMITS[column]: [*limited]} if limited else {}
+    hosts, ports = _busy_by_point(found), _busy_bottlenecks(found)
+    said: dict[str, list[int]] = {}
+    for point, sources in limited.items():
+        instead = WAITS_AT_PORT if point in ports else LIMITS[column]
+        waits = hosts.get(point, set()).issuperset(sources)
+        said.setdefault(WAITS_AT_HOST if waits else instead, []).append(point)
+    return said
+
+
+def _busy_bottlenecks(found: "Sweep") -> set[int]:
+    """The points of a sweep at which the bottleneck transmits all the time."""
+    busy: set[int] = set()
+    for begin in range(0, found.manifest["points"], STRETCH):
+        means = _means_within(found.scan("summary"), begin, begin + STRETCH)
+        busy |= {point for point, some in means.items() if some.get("utilisation", 0.0) > ALWAYS}
+    return busy
+
+
+def _busy_by_point(found: "Sweep") -> dict[int, set[str]]:
+    """The hosts whose interfaces transmit all the time, by the point of a sweep."""
+    ports = frame_rows(found.scan("ports"), "point", *INTERFACE)
+    points = groupby(ports, lambda row: row[0])
+    return {point: _busy_hosts(row[1:] for row in rows) for point, rows in points}
+
+
+def _busy_hosts(ports: Iterable[Row]) -> set[str]:
+    """The hosts whose interfaces transmit all the time; `ports` are rows of `INTERFACE`."""
+    shares: dict[str, list[float]] = {}
+    for port, of_switch, share in ports:
+        if not of_switch:
+            shares.setdefault(port.partition(" > ")[0], []).append(share)
+    return {host for host, known in shares.items() if statistics.mean(known) > ALWAYS}
 
 
 def advice_on_paper(found: "Reproduction") -> list[str]:
@@ -217,6 +334,52 @@ def _alike_points(found: "Sweep") -> dict[str, list[int]]:
     return alike
 
 
+def _short_points(found: "Sweep") -> dict[str, list[tuple[int, str]]]:
+    """The points whose runs are too short for what they measure, with what is said of each, by its kind."""
+    short: dict[str, list[tuple[int, str]]] = {}
+    for begin in range(0, found.manifest["points"], STRETCH):
+        for point, means in _means_within(found.scan("summary"), begin, begin + STRETCH).items():
+            for kind, sentence in _too_short(means):
+                short.setdefault(kind, []).append((point, sentence))
+    return short
+
+
+def _means_within(summary: "pl.LazyFrame", begin: int, end: int) -> dict[int, dict[str, float]]:
+    """The means of `SUMMED_UP` at the points from `begin` up to `end`; without what is undefined."""
+    import polars as pl
+
+    some = summary.filter(pl.col("point") >= begin, pl.col("point") < end, pl.col("metric").is_in(SUMMED_UP))
+    means = some.group_by("point", "metric").agg(pl.col("value").fill_nan(None).mean()).sort("point")
+    found: dict[int, dict[str, float]] = {}
+    for point, metric, value in means.collect().iter_rows():
+        if value is not None:
+            found.setdefault(point, {})[metric] = value
+    return found
+
+
+def _too_short(means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
+    """What is said of runs that are too short for what they measure, with its kind in front.
+
+    Args:
+        means: those of `SUMMED_UP` over the replications, as far as there are any.
+    """
+    frames = means.get("frames_delivered", 0.0)
+    if 0 < frames < HARDLY_ANY and means.get("utilisation", 0.0) > MOST_OF_THE_TIME:
+        were = "frame was" if frames == 1 else "frames were"
+        said = f"only {_count(frames)} {were} delivered in the measured part of a run: rates and delays of so"
+        yield "frames", f"{said} few say nothing; set a longer duration"
+    unfinished = means.get("short_flows_unfinished", 0.0)
+    every = means.get("short_flows_completed", 0.0) + unfinished
+    if unfinished > CENSORED * every:
+        said = f"{_count(unfinished)} of {_count(every)} short flows of a run had not completed at its end:"
+        yield "short flows", f"{said} {OF_THE_OTHERS}"
+
+
+def _count(mean: float) -> str:
+    """A mean number of things."""
+    return f"{mean:,.0f}" if mean.is_integer() or mean >= HARDLY_ANY else number(mean, 2)
+
+
 def _same_within(runs: "pl.LazyFrame", begin: int, end: int) -> set[int]:
     """The points from `begin` up to `end` of which all runs have one fingerprint."""
     import polars as pl
@@ -239,22 +402,39 @@ def _alike_within(summary: "pl.LazyFrame", begin: int, end: int) -> list[int]:
     return alike.collect()["point"].to_list()
 
 
-def _of_runs(result: "Result") -> list[str]:
+def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
     """Sentences on ports locked at the end of a run, on runs without goodput, and on limits of flows."""
     locked: list[str] = _locked(result.rows("ports", "port", "locked"))
     lines = [f"the run ended in a lock: {_lock(named(locked, 'port'))}"] if locked else []
     every = result.manifest["replications"]
-    if measured_the_same(_samples(result), every):
-        lines.append(_alike(result.fingerprints))
+    samples = _samples(result)
+    if measured_the_same(samples.values(), every):
+        lines.append(_started(_alike(result.fingerprints), scenario))
+    means = {name: statistics.mean(samples[name]) for name in SUMMED_UP if name in samples}
+    lines += (sentence for _, sentence in _too_short(means))
     flows, ports = result.rows("flows", "replication", *SENT), result.rows("ports", "replication", *LOST)
     for sentence, runs in _fruitless(flows, ports):
         place = "" if len(runs) == every else f"in {len(runs)} of {every} replications "
         lines.append(f"{place}{sentence}")
     for column, sentence in LIMITS.items():
         limited: list[str] = _limited(column, result.rows("flows", "flow", column))
-        if limited:
-            lines.append(sentence.format(flows=named(limited, "flow")))
+        waiting = _waiting(result, limited) if column == OF_WINDOWS else []
+        others = [name for name in limited if name not in waiting]
+        if waiting:
+            lines.append(WAITS_AT_HOST.format(flows=named(waiting, "flow")))
+        is_busy = column == OF_WINDOWS and means.get("utilisation", 0.0) > ALWAYS
+        if others:
+            lines.append((WAITS_AT_PORT if is_busy else sentence).format(flows=named(others, "flow")))
     return lines
+
+
+def _waiting(result: "Result", flows: Sequence[str]) -> list[str]:
+    """Those of some flows whose source transmits all the time: what their windows hold waits there."""
+    if not flows:
+        return []
+    busy = _busy_hosts(result.rows("ports", *INTERFACE))
+    sources = dict(result.rows("flows", "flow", "source"))
+    return [name for name in flows if sources.get(name) in busy]
 
 
 def _alike(fingerprints: Iterable[str]) -> str:
@@ -262,12 +442,18 @@ def _alike(fingerprints: Iterable[str]) -> str:
     return ALIKE if len(set(fingerprints)) == 1 else MEASURED_ALIKE
 
 
-def _samples(result: "Result") -> Iterable[list[float]]:
+def _started(said: str, scenario: Scenario | None) -> str:
+    """What is said of replications that measured the same, with a start of the scenario that is not drawn."""
+    start = "traffic.start" if scenario is None else undrawn_start(scenario)
+    return _said_alike(start) if said == ALIKE else _said_measured_alike(start)
+
+
+def _samples(result: "Result") -> dict[str, list[float]]:
     """Every metric of the summary, in every replication."""
     samples: dict[str, list[float]] = {}
     for metric, value in result.rows("summary", "metric", "value"):
         samples.setdefault(metric, []).append(value)
-    return samples.values()
+    return samples
 
 
 def _locked(ports: Iterable[tuple[T, float | None]]) -> list[T]:
@@ -307,13 +493,13 @@ def _fruitless(flows: Iterable[Row], ports: Iterable[Row]) -> Iterable[tuple[str
 def _reason(lost: float, segments: float, timeouts: float, dropped: float) -> str:
     """Why a run has no goodput, and what to do."""
     if dropped and not lost:
-        return "cells found no room at their ABR sources; write a larger abr.source-buffer"
+        return "cells found no room at their ABR sources; set a larger abr.source-buffer"
     if not lost:
-        return "nothing was lost, and the run ended too early; write a longer duration"
+        return "nothing was lost, and the run ended too early; set a longer duration"
     if segments and not timeouts:
         return (
             "cells or packets were lost, and the run ended before a retransmission timer expired; "
-            'write a longer duration, or spread the starts, as in traffic.start = "0 s .. 100 ms"'
+            'set a longer duration, or spread the starts, as in traffic.start = "0 s .. 100 ms"'
         )
     return "cells or packets were lost; the table of ports has where and why"
 
@@ -339,9 +525,24 @@ def _lock(ports: str) -> str:
     )
 
 
-def _point(found: "Sweep", number: int) -> str:
+def _at(found: "Sweep", points: Sequence[int], sentence: str) -> str:
+    """What is said of some points, with the first of them."""
+    first = _point(found, points[0])
+    return f"at {len(points):,} of {found.manifest['points']:,} points, first at {first}, {sentence}"
+
+
+def _scenario_of(found: "Sweep", point: int) -> Scenario | None:
+    """The scenario of a point; None for older results that do not have it."""
+    from celltrain.sweeps.plan import load_plan
+
+    with suppress(InputError, ScenarioError):
+        return load_plan(found.path / "plan.toml").at(point)
+    return None
+
+
+def _point(found: "Sweep", which: int) -> str:
     """A point by its settings."""
-    point = found.points.row(found.points["point"].to_list().index(number), named=True)
+    point = found.points.row(found.points["point"].to_list().index(which), named=True)
     return _written({key: point[key] for key in found.parameters})
 
 

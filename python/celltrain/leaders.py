@@ -34,6 +34,8 @@ class Leader:
     """The variant with the next best mean."""
     lead: statistics.Estimate
     """By how much the best is better than the runner-up, over paired replications."""
+    joint: statistics.Estimate
+    """The same with an interval for all variants and tables together, which agrees with the verdict."""
 
     @staticmethod
     def of(
@@ -57,7 +59,9 @@ class Leader:
         equal = (name for name in tied if math.isclose(means[name], means[best], rel_tol=verdicts.ROUNDING))
         undefined = (name for name in (best, *tied) if math.isnan(means[name]))
         lead = statistics.paired_difference(towards[0], towards[1])
-        return Leader(measure, best, tied, tuple(equal), tuple(undefined), order[1], lead)
+        confidence = verdicts.joint_confidence(len(order), tables, share)
+        joint = statistics.paired_difference(towards[0], towards[1], confidence)
+        return Leader(measure, best, tied, tuple(equal), tuple(undefined), order[1], lead, joint)
 
     @property
     def verdict(self) -> verdicts.Verdict:
@@ -67,13 +71,13 @@ class Leader:
     def sentence(self) -> str:
         """As people read it."""
         n, what = self.lead.n, self.measure.title
-        lead = text.interval(self.lead, self.measure.unit)
+        lead = text.interval(self.joint, self.measure.unit)
         best, next_best = map(text.named, (self.best, self.runner_up))
         if math.isnan(self.lead.mean):
             whom = "every variant" if self.best in self.undefined else text.listed(self.undefined)
             return f"Nothing is decided by {what}: it is undefined for {whom} in a replication."
         if not self.tied:
-            return f"Best by {what}: {best}, ahead of {next_best}, the next, by {lead} (n = {n})."
+            return f"Best by {what}: {best}, {lead} ahead of the runner-up, {next_best} (n = {n})."
         if self.equal:
             same = f"{text.listed((self.best, *self.equal))} have the same mean (n = {n})"
             return f"No variant is best by {what}: {'; '.join([same, *self._doubts('them')])}."
@@ -82,7 +86,7 @@ class Leader:
             return f"By {what} {best} has the best mean, but {fewest}."
         return (
             f"Undecided by {what}: {best} has the best mean, but {', and '.join(self._doubts('it'))} "
-            f"(ahead of {next_best} by {lead}, n = {n})."
+            f"({lead} ahead of {next_best}, n = {n})."
         )
 
     def _doubts(self, best: str) -> list[str]:
@@ -104,6 +108,7 @@ class Leader:
             "runner_up": self.runner_up,
             "lead": self.lead.mean,
             "lead_ci95": self.lead.half_width,
+            "lead_joint_ci95": self.joint.half_width,
             "lead_undefined": self.lead.undefined,
             "n": self.lead.n,
             "verdict": self.verdict,

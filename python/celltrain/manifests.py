@@ -76,7 +76,10 @@ def read_manifest(path: Path, kind: str | None = None) -> dict[str, Any]:
     if "kind" not in manifest:
         raise InputError(f"{path / MANIFEST} is not the manifest of an experiment")
     if not manifest.get("complete"):
-        raise InputError(f"the results in {path} are incomplete: they were interrupted while being written")
+        raise InputError(
+            f"the results in {path} are incomplete: they were interrupted while being written; "
+            "repeat the command to finish them"
+        )
     if not is_sealed(manifest):
         raise InputError(
             f"the results in {path} are damaged: {MANIFEST} is not as it was written; run it again"

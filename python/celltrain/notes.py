@@ -6,7 +6,7 @@ from typing import Any
 
 from celltrain.scenario import Scenario
 
-__all__ = ["named", "notes"]
+__all__ = ["discard_of_port", "named", "notes", "undrawn_start"]
 
 Settings = Mapping[str, Any]
 
@@ -15,17 +15,34 @@ _BEGIN = re.compile(r"\s*([\d.]+(?:[eE][+-]?\d+)?)\s*(ps|ns|us|µs|ms|s)\b")
 
 _PICOSECONDS = {"ps": 1.0, "ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1e9, "s": 1e12}
 
+AAL5_OVERHEAD = "16 B"
+"""What AAL5 adds to a frame unless a scenario says otherwise."""
+
 NAMED = 5
 """The most flows or ports that a note names."""
 
 
 def notes(scenario: Scenario) -> list[str]:
-    """A sentence for each setting without effect and each port where phases lock, with what to write."""
+    """A sentence for each setting without effect and each port where phases lock, with what to set."""
     settings = scenario.to_dict()
-    rules = (_abr, _gfr, _sustainable, _shared)
+    rules = (_abr, _gfr, _sustainable, _shared, _framing, _targets)
     found = [note for rule in rules for note in rule(settings)]
-    found += [*_late(scenario, settings), *_overcommitted(scenario, settings)]
+    found += [*_late(scenario, settings), *_never(scenario, settings), *_overcommitted(scenario, settings)]
     return [*found, *scenario.core.notes()]
+
+
+def undrawn_start(scenario: Scenario) -> str | None:
+    """The first key that starts sources at one instant in every replication; None where all draw theirs."""
+    fixed = (key for key, start in _starts(scenario.to_dict()) if ".." not in str(start))
+    return next(fixed, None)
+
+
+def discard_of_port(scenario: Scenario, port: str | None) -> str | None:
+    """The key that sets the policy of a port alone, as in `port.0.discard`; None where `[switch]` does."""
+    for n, one in enumerate(_each(scenario.to_dict(), "port")):
+        if "discard" in one and port == f"{one['from']} > {one['to']}":
+            return f"port.{n}.discard"
+    return None
 
 
 def named(names: Sequence[str], noun: str) -> str:
@@ -40,14 +57,14 @@ def _abr(settings: Settings) -> Iterator[str]:
     if not any(_table(port, "allocator") for port in _ports(settings)):
         yield (
             'vc.category = "abr" without an allocator: no switch tells the sources a rate, so they rise to '
-            'their peak rate; write [switch.allocator] algorithm = "erica", or another one'
+            'their peak rate; set [switch.allocator] algorithm = "erica", or another one'
         )
 
 
 def _gfr(settings: Settings) -> Iterator[str]:
     if any(vc.get("category") == "gfr" and not vc.get("mcr") for vc in _vcs(settings)):
         yield (
-            'vc.category = "gfr" without vc.mcr: nothing is guaranteed; write a minimum rate, as in '
+            'vc.category = "gfr" without vc.mcr: nothing is guaranteed; set a minimum rate, as in '
             'mcr = "10 Mbit/s"'
         )
 
@@ -56,7 +73,7 @@ def _sustainable(settings: Settings) -> Iterator[str]:
     policed = ("discard-cells", "tag-cells")
     if any(vc.get("scr") and vc.get("policing") not in policed for vc in _vcs(settings)):
         yield (
-            "vc.scr has no effect where nothing polices cells: write vc.policing = "
+            "vc.scr has no effect where nothing polices cells: set vc.policing = "
             '"discard-cells" or "tag-cells"'
         )
 
@@ -64,13 +81,80 @@ def _sustainable(settings: Settings) -> Iterator[str]:
 def _late(scenario: Scenario, settings: Settings) -> Iterator[str]:
     """Sources that begin at the end of the run or after it."""
     end = round(scenario.duration * 1e12)
-    of_run = f"is not before the end of the run ({scenario.duration:g} s): its sources send nothing; write"
+    of_run = f"is not before the end of the run ({scenario.duration:g} s): its sources send nothing; set"
     for place, start in _starts(settings):
         if _begin(start) >= end:
             yield f'{place} = "{start}" {of_run} an earlier start, or a longer duration'
     for place, first, start in _recorded(settings):
         if _begin(start) < end <= _begin(start) + _begin(first):
             yield f'{place} begins at "{first}", which {of_run} earlier times, or a longer duration'
+
+
+def _never(scenario: Scenario, settings: Settings) -> Iterator[str]:
+    """Changes of links that come after the end of the run."""
+    end = round(scenario.duration * 1e12)
+    for place, link in _links(settings):
+        changes = [
+            (f"{place}.{key}.{n}.at", change.get("at"))
+            for key in ("rate-changes", "delay-changes")
+            for n, change in enumerate(_each(link, key))
+        ]
+        changes.append((f"{place}.dark.from", _table(link, "dark").get("from")))
+        late = [(key, time) for key, time in changes if _begin(time) >= end]
+        for key, time in late[:1]:
+            others = f", and the same holds for {len(late) - 1} more" if len(late) > 1 else ""
+            yield (
+                f'{key} = "{time}" is not before the end of the run ({scenario.duration:g} s): it has no '
+                f"effect{others}; set an earlier time, or a longer duration"
+            )
+
+
+def _framing(settings: Settings) -> Iterator[str]:
+    """Settings of links of cells where every link carries packets, and the other way round."""
+    links = list(_links(settings))
+    framings = {link["framing"] for _, link in links if "framing" in link}
+    if framings == {"packets"}:
+        for place, link in links:
+            if link.get("loss-unit") == "cell":
+                yield (
+                    f'{place}.loss-unit = "cell" has no effect where every link carries packets: packets are '
+                    'lost as a whole; set loss-unit = "frame", or leave it out'
+                )
+        if _table(settings, "aal5").get("overhead", AAL5_OVERHEAD) != AAL5_OVERHEAD:
+            yield (
+                "aal5.overhead has no effect where every link carries packets; set link.overhead for what "
+                "a link adds to each of them"
+            )
+    if framings == {"cells"}:
+        for place, link in links:
+            if not str(link.get("overhead", "0")).startswith("0"):
+                yield (
+                    f"{place}.overhead has no effect where every link carries cells; set aal5.overhead for "
+                    "what is added to each frame"
+                )
+
+
+def _targets(settings: Settings) -> Iterator[str]:
+    """CoDel and its kin, whose target is a small part of their interval."""
+    for place, port in _discards(settings):
+        discard = _table(port, "discard")
+        policy = str(discard.get("policy"))
+        own = _table(discard, policy)
+        target, interval = own.get("target"), own.get("interval")
+        if interval is not None and _begin(target) > _begin(interval):
+            said = f'{place}.discard.{policy}.target = "{target}" is above the interval of "{interval}"'
+            yield (f"{said}: RFC 8289 takes a twentieth of it; set a shorter target, or a longer interval")
+
+
+def _links(settings: Settings) -> Iterator[tuple[str, Settings]]:
+    """The tables that describe links, with their keys."""
+    common = _table(settings, "link")
+    yield "link", common
+    yield from ((f"link.{key}", one) for key, one in common.items() if isinstance(one, Mapping))
+    yield from (
+        (f"topology.link.{n}", one) for n, one in enumerate(_each(_table(settings, "topology"), "link"))
+    )
+    yield from ((f"link-override.{n}", one) for n, one in enumerate(_each(settings, "link-override")))
 
 
 def _begin(time: object) -> int:
@@ -140,7 +224,7 @@ def _overcommitted(scenario: Scenario, settings: Settings) -> Iterator[str]:
         yield (
             f'the minimum rates of the VCs across "{port}" sum to {promised / 1e6:,.6g} Mbit/s, and its link '
             f"carries {rate / 1e6:,.6g} Mbit/s{others}: not all of them can be met; "
-            "write lower minimum rates (vc.mcr; abr.mcr under ABR), or fewer flows"
+            "set lower minimum rates (vc.mcr; abr.mcr under ABR), or fewer flows"
         )
 
 
@@ -157,6 +241,12 @@ def _shared(settings: Settings) -> Iterator[str]:
                 f"flow {first} shares its VC with {', '.join(others[:NAMED])}: their cells and transfer "
                 f"delays are those of the VC and stand with {first}; choose VCs of their own for each flow"
             )
+
+
+def _discards(settings: Settings) -> Iterator[tuple[str, Settings]]:
+    """The tables that describe ports, with their keys."""
+    yield "switch", _table(settings, "switch")
+    yield from ((f"port.{n}", port) for n, port in enumerate(_each(settings, "port")))
 
 
 def _ports(settings: Settings) -> Iterator[Settings]:

@@ -19,6 +19,21 @@ ROW_GROUP = 65_536
 """Rows of a row group in files written part by part: with a fixed size the bytes depend on the data alone."""
 
 
+COUNTED = "of each row, see counted"
+UNIT = "of each row, see unit"
+CARRIED = "cells, or packets where links carry packets"
+
+OF_ROWS: Mapping[str, Mapping[str, str]] = {
+    "summary": {"value": UNIT},
+    "series": {"t": "s", "value": UNIT},
+    "events": {"t": "s", "position": "B"},
+    "distributions": {"low": UNIT, "high": UNIT, "weight": "of each row, see weight_unit"},
+    "flows": dict.fromkeys(("cells_sent", "cells_discarded", "cells_useful", "cells_useless"), CARRIED),
+    "ports": {"occupancy_max": "of each row, see buffer_unit"},
+}
+"""The units of columns, by frame, that are no measures or have not one unit in all rows."""
+
+
 class Parts:
     """The parts of a frame whose columns are known only when all are there: each waits in a file.
 
@@ -60,8 +75,14 @@ def _below(upper: "pl.DataFrame", lower: "pl.DataFrame") -> "pl.DataFrame":
 
 
 def units_of(frame: str) -> dict[str, str]:
-    """The units of the columns of a frame, of those that have one."""
-    return {one.name: one.unit for one in measures() if one.frame == frame and one.unit}
+    """The units of the columns of a frame, of those that have one.
+
+    Where the rows of a column differ in their units, it says what tells them.
+    """
+    units = {one.name: one.unit for one in measures() if one.frame == frame and one.unit}
+    if frame == "ports":
+        units = {name: COUNTED if unit == "cells" else unit for name, unit in units.items()}
+    return {**units, **OF_ROWS.get(frame, {})}
 
 
 def join(

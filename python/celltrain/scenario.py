@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from celltrain import _core, arguments, display
-from celltrain.embedded import without_sweep
+from celltrain.embedded import parsed, without_sweep
 from celltrain.errors import InputError, ScenarioError
 
 __all__ = ["Scenario", "load", "load_with_sweep", "read_text", "shown", "toml_value"]
@@ -208,6 +208,10 @@ def load_with_sweep(
         return Scenario(_core.Scenario.load(place, changes)), None
     if sweep is None and place.is_file():
         return Scenario(_core.Scenario.load(place, changes)), None
+    if sweep is not None and "scenario" in parsed(rest):
+        raise ScenarioError(
+            f"{shown(place)} is the plan of a sweep: run it with `celltrain sweep {shown(place)}`"
+        )
     # A pipe can be read only once.
     return Scenario(_core.Scenario.from_toml(rest, shown(place), changes)), sweep
 

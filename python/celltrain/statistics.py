@@ -159,8 +159,8 @@ def warm_up(series: Sequence[float], batch: int = 5) -> int | None:
     simulation", Winter Simulation Conference 2000). Values that do not fill the last batch are not looked at.
 
     A best d beyond half of the series means that the run is too short, or that values are correlated: the
-    last part of a slow cycle has little variance. It is the first where the series still drifts behind the
-    best d of its first half, by the line through ten means of the rest (99 % interval of its slope).
+    last part of a slow cycle has little variance. It is the first where the series still drifts: behind the
+    best d of its first half, or in its second half, by the slope through ten means (99 % interval).
 
     Args:
         series: values at equal distances in time, from the start of the run.
@@ -180,7 +180,7 @@ def warm_up(series: Sequence[float], batch: int = 5) -> int | None:
         if not half:
             return None
         best = min(half, key=lambda left_out: (scores[left_out], left_out))
-        if _drifts(batches[best:]):
+        if _drifts(batches[best:]) or _drifts(batches[len(batches) // 2 :]):
             return None
     return best * batch
 

@@ -322,7 +322,7 @@ def remove_sections(path: Path, places: Sequence[str]) -> None:
 
 def verdict_columns(suite: Suite) -> tuple[str, ...]:
     """The columns of the lines of verdicts."""
-    return ("statement", "variant", "verdict", "measured", f"of {suite.baseline}'s")
+    return ("statement", "variant", "verdict", "measured", f"relative to {suite.baseline}")
 
 
 def verdict_lines(results: SuiteResults, place: str) -> list[tuple[str, ...]]:

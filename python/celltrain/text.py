@@ -29,6 +29,9 @@ ROUNDING = 1e-8
 MAX_PLACES = 9
 """Decimals of a number, at most; smaller ones have an exponent."""
 
+MOST_PLACES = 12
+"""Decimals of a mean with its interval, at most: above 0.001 an interval that shows needs no more."""
+
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _PREFIXED = {"B", "bit/s", "B/s", "packet/s", "cell/s"}
 _WHOLE = {"cells", "packets", "frames", "segments"}
@@ -87,9 +90,17 @@ def interval(found: Estimate, unit: str, like: float | None = None, *, is_count:
         return _with_unit(_maybe_whole(mean, unit, is_count=is_count), scaled)
     if spread <= ROUNDING * abs(found.mean):
         return _with_unit(f"{_maybe_whole(mean, unit, is_count=is_count)} ± 0", scaled)
-    places = 1 - _exponent(spread / factor, 2)
-    shown = number(mean) if places > MAX_PLACES else _fixed(mean, places)
-    return _with_unit(f"{shown} ± {_fixed(spread / factor, places)}", scaled)
+    return _with_unit(_both(mean, spread / factor), scaled)
+
+
+def _both(mean: float, spread: float) -> str:
+    """A mean and half of its interval, which has two digits, to the same decimal."""
+    places = 1 - _exponent(spread, 2)
+    if places <= MOST_PLACES:
+        return f"{mean:z,.{max(places, 0)}f} ± {spread:,.{max(places, 0)}f}"
+    power = _exponent(max(abs(mean), spread), places)
+    unit, digits = 10.0**power, places + power
+    return f"{mean / unit:z.{digits}f}e{power:03} ± {spread / unit:.{digits}f}e{power:03}"
 
 
 def capital(words: str) -> str:

@@ -42,6 +42,7 @@ __all__ = [
     "gain_of_pairing",
     "greatest",
     "holm",
+    "joint_confidence",
     "nearly_normal",
     "p_two_sided",
     "spent_confidence",
@@ -177,13 +178,29 @@ def best(samples: Sequence[Sequence[float]], tables: int = 1, share: float = 1.0
         beat.
     """
     leader = max(range(len(samples)), key=lambda index: statistics.mean(samples[index]))
-    level = 2 * LEVEL * share / (len(samples) * tables)
+    level = _level_of_best(len(samples), tables, share)
 
     def beaten(index: int) -> bool:
         differences = _differences(samples[leader], samples[index])
         return len(differences) >= LEAST and _p_not_above(differences, 0.0) <= level
 
     return leader, [index for index in range(len(samples)) if index == leader or not beaten(index)]
+
+
+def joint_confidence(samples: int, tables: int = 1, share: float = 1.0) -> float:
+    """The confidence of an interval that agrees with `best`: without zero where that calls a sample beaten.
+
+    Args:
+        samples: how many are compared.
+        tables: as `best` has it.
+        share: as `best` has it.
+    """
+    return 1 - 2 * _level_of_best(samples, tables, share)
+
+
+def _level_of_best(samples: int, tables: int, share: float) -> float:
+    """The level at which `best` tests each sample against the one with the largest mean."""
+    return 2 * LEVEL * share / (samples * tables)
 
 
 def p_two_sided(sample: Sequence[float]) -> float:

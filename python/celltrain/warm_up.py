@@ -84,8 +84,8 @@ class _Unsettled:
         """What there is to do; of `several` runs this one settles last."""
         if math.isinf(self.after):
             return (
-                f"{self.series} still drifts in the second half of the run (MSER-5): the run is too short "
-                f"to say how long the warm-up has to be; set a duration longer than {self.duration:g} s"
+                f"the run is too short to say when {self.series} settles (MSER-5), and how long the warm-up "
+                f"has to be; set a duration longer than {self.duration:g} s"
             )
         return (
             f"{self.series} settles after {'up to ' if several else ''}{text.quantity(self.after, 's', 2)} "

@@ -52,8 +52,8 @@ WORDS = (
     Word(
         "gain of pairing",
         "the variance that differences of independent runs would have, over that of these, which share their "
-        "random numbers: s1^2 + s2^2 over the variance of the paired differences, and of several variants the "
-        "median; above 1 pairing helps",
+        "random numbers: s1^2 + s2^2 over the variance of the paired differences, and of several variants "
+        "the median; above 1 pairing helps",
         "compare",
     ),
     Word(
@@ -123,7 +123,12 @@ WORDS = (
     Word("published_low", "the lower end of what the paper prints, where it prints a range", _ROWS),
     Word("published_high", "the upper end of what the paper prints, where it prints a range", _ROWS),
     Word("measured", "the mean over the replications", _ROWS),
-    Word("ci95", "half of the 95 % Student interval of the mean; wider for the measure of sweep.until, which was looked at several times", f"{_ROWS}; {_ESTIMATES}"),
+    Word(
+        "ci95",
+        "half of the 95 % Student interval of the mean; wider for the measure of sweep.until, which was "
+        "looked at several times",
+        f"{_ROWS}; {_ESTIMATES}",
+    ),
     Word("note", "what there is to say of the value", _ROWS),
     Word("folder", "the folder that the row is from", _COLLECTED),
     Word("experiment", "the name of the scenario, or of the plan of a sweep", _COLLECTED),

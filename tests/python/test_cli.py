@@ -205,6 +205,43 @@ def test_policies(cli: Cli) -> None:
             assert f"switch.discard.{policy['name']}.{parameter}" in described
 
 
+def test_policies_say_which_values_a_parameter_takes(cli: Cli) -> None:
+    """The column has no sentence: the one beside it has the meaning."""
+    rows: dict[str, list[str]] = {}
+    for name in known_policies():
+        lines = [line.split("  ") for line in cli("policies", name).out.splitlines()]
+        cells = [[cell.strip() for cell in line if cell.strip()] for line in lines]
+        rows |= {key: rest for key, *rest in (line for line in cells if line) if key.startswith("switch.")}
+    assert "true | false" in rows["switch.discard.codel.ecn"]
+    assert "a whole number, 1 or more" in rows["switch.discard.red.typical-frame"]
+    assert "a number" in rows["switch.discard.red.max-p"]
+    assert "a level of the buffer" in rows["switch.discard.red.epd"], "which has no default"
+    assert "a duration" in rows["switch.discard.codel.target"]
+    for key, (*_, values, meaning) in rows.items():
+        assert values != meaning, key
+
+
+def test_the_headline_says_what_was_set(cli: Cli, scenario_file: Path) -> None:
+    """The name in the file may speak of the very value that was changed."""
+    few = ("--replications", "1", "--set", "duration=60 ms")
+    buffer = ("--set", "switch.buffer=100 cells")
+    said = 'two sources, one trunk, with duration = "60 ms", switch.buffer = "100 cells"'
+    assert cli("run", scenario_file, *few, *buffer).out.startswith(f"{said}: 1 replication, seed 7\n")
+    compared = cli("compare", scenario_file, "--policies", "epd,ppd", *few, *buffer)
+    assert compared.out.startswith(f"{said}: 1 replication of each variant, seed 7\n")
+    assert f"is valid: {said}, 3 replications" in cli("check", scenario_file, *few[2:], *buffer).out
+    assert cli("run", scenario_file, *few[:2]).out.startswith("two sources, one trunk: 1 replication")
+    named = cli("run", scenario_file, "--set", "name=another", *few).out
+    assert named.startswith('another, with duration = "60 ms": ')
+    long = cli("check", scenario_file, "--set", f"traffic.start={'0' * 200} ms", "--set", "seed=3").out
+    assert "…" in long
+    assert len(long.splitlines()[0]) < 300
+    assert (
+        "tcp.nagle = false: "
+        in cli("run", scenario_file, "--set", "tcp.nagle=false", "--replications", "1").out
+    )
+
+
 def test_schema_is_a_json_schema(cli: Cli) -> None:
     schema = as_json(cli("schema"))
     assert "$schema" in schema

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html import escape
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +14,8 @@ import pytest
 from scipy import stats
 
 import celltrain as ct
-from celltrain import registry, verdicts
+from celltrain import registry, text, verdicts
+from celltrain.advice import advice_on_variants
 from celltrain.comparison import Comparison, vary
 from celltrain.errors import InputError
 from celltrain.plots import compared_points
@@ -75,8 +77,11 @@ def test_a_real_difference_is_shown_and_the_best_is_named() -> None:
     assert [name for name in found.variants if found.differs(name, goodput)] == ["variant 2"]
     leader = found.leader(goodput)
     assert (leader.best, leader.tied, leader.verdict) == ("variant 2", (), Verdict.SUPPORTED)
-    assert leader.sentence().startswith("Best by goodput: variant 2, ahead of ")
-    assert "n = 10" in leader.sentence()
+    assert re.fullmatch(
+        rf"Best by goodput: variant 2, [\d.]+ ± [\d.]+ bit/s ahead of the runner-up, {leader.runner_up} "
+        r"\(n = 10\)\.",
+        leader.sentence(),
+    )
     starred = [line[0] for line in found.difference_lines() if line[1].endswith("*")]
     assert starred == ["variant 2"]
 
@@ -88,6 +93,26 @@ def test_what_cannot_be_told_apart_is_named() -> None:
     assert {leader.best, *leader.tied} == {"variant 0", "variant 1"}
     assert leader.sentence().startswith("Undecided by goodput:")
     assert leader.tied[0] in leader.sentence()
+
+
+@pytest.mark.parametrize("variants", [2, 8])
+def test_no_sentence_contradicts_its_interval(variants: int) -> None:
+    """An interval for one comparison alone excludes zero where many a sentence leaves the best undecided."""
+    alone = 0
+    for samples in experiments(variants, 4)[:100]:
+        samples[0, 0] += 2.0
+        leader = comparison(samples).leader("goodput")
+        told_apart = leader.runner_up not in leader.tied
+        low, joint_low = leader.lead.low, leader.joint.low
+        assert low is not None
+        assert joint_low is not None
+        assert (joint_low > 0) == told_apart
+        assert told_apart or leader.verdict is Verdict.UNDECIDED
+        alone += low > 0 and not told_apart
+        assert text.interval(leader.joint, "bit/s") in leader.sentence()
+    assert alone > 10, "the test can fail"
+    note = comparison(experiments(variants, 4)[0]).explanation()
+    assert "one without a star may exclude zero" in note
 
 
 def test_equal_variants_are_not_best() -> None:
@@ -112,7 +137,8 @@ def test_an_undefined_replication_is_named_in_tables_and_sentences() -> None:
     leader = found.leader("goodput")
     assert (leader.undefined, leader.verdict) == (("variant 2",), Verdict.UNDECIDED)
     assert (
-        "but goodput is undefined for variant 2 in a replication (ahead of variant 0 by" in leader.sentence()
+        "but goodput is undefined for variant 2 in a replication (100.0 ± 0 bit/s ahead of variant 0"
+        in leader.sentence()
     )
     assert found.difference_lines()[1][1] == "undefined in 1 of 5 runs"
     assert found.size(found.measures[0]) == 200.0
@@ -189,11 +215,11 @@ def test_every_metric_of_the_summary_can_be_drawn_and_the_table_alone_is_judged(
     found = ct.compare(scenario, ["epd", "tail-drop"], replications=2)
     figure = found.plot.compare(["fast_retransmits", "goodput", "occupancy_mean"])
     titles = [axis.get_title(loc="left").splitlines()[-1] for axis in figure.axes]
-    assert titles == ["not judged", "more is better", "not judged"]
+    assert titles == ["less is better", "more is better", "less is better"]
     means = {name: found.estimate(name, "fast_retransmits").mean for name in found.variants}
     shown = [text.get_text() for text in figure.axes[0].get_yticklabels()]
     assert shown == sorted(means, key=lambda name: means[name])
-    dots = [line for line in figure.axes[0].lines if line.get_marker() == "o"]
+    dots = [line for line in figure.axes[0].lines if line.get_marker() == "D"]
     drawn = [float(np.asarray(dot.get_xdata())[0]) for dot in dots]
     assert drawn == sorted(means.values())
     with pytest.raises(InputError, match="unknown measure 'timeots': did you mean 'timeouts'"):
@@ -206,7 +232,7 @@ def test_variants_that_count_different_things_say_so(scenario: ct.Scenario) -> N
     assert found.unit("occupancy_mean") == "cells or packets"
     assert found.unit("goodput") == "bit/s"
     title = found.plot.compare(["occupancy_mean"]).axes[0].get_title(loc="left").replace("\n", " ")
-    assert title == "mean occupancy of the bottleneck (cells or packets) not judged"
+    assert title == "mean occupancy of the bottleneck (cells or packets) less is better"
     assert found.plot.cdf("occupancy_mean").axes[0].get_xlabel() == "occupancy mean (cells or packets)"
     with pytest.raises(InputError, match="is in packets under packets and in cells under cells"):
         found.difference("packets", "occupancy_mean")
@@ -283,7 +309,7 @@ def test_any_metric_of_the_summary_can_be_followed(
     assert (first.name, found.leader("occupancy_max").best) == ("occupancy_max", "small")
     assert not found.leader("occupancy_max").tied
     assert [one.name for one in others] == [one.name for one in ct.compare(small, buffers).measures]
-    assert found.sentences()[0].startswith("Best by largest occupancy of the bottleneck: small, ahead of")
+    assert found.sentences()[0].startswith("Best by largest occupancy of the bottleneck: small, ")
     read = ct.Comparison.read(found.write(tmp_path / "out"))
     assert read.mean_lines() == found.mean_lines()
     again = f"--replications {scenario.replications} --until-clear occupancy_max --max-replications 12"
@@ -298,6 +324,51 @@ def test_any_metric_of_the_summary_can_be_followed(
         answer = cli(*words, "--until-clear", name)
         assert (answer.code, answer.out) == (2, "")
         assert reason in answer.err
+
+
+def test_the_measures_of_a_comparison_can_be_chosen(
+    cli: Cli, scenario_file: Path, scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    """By name or title; they alone are judged, so fewer of them share the error."""
+    words = ("compare", scenario_file, "--policies", "tail-drop,epd", "--set", "duration=100 ms")
+    chosen = ("--measure", "timeouts", "--measure", "mean occupancy of the bottleneck")
+    answer = cli(*words, *chosen, "--out", tmp_path / "out")
+    assert answer.code == 0, answer.err
+    assert "over 2 differences" in answer.out
+    assert "by mean occupancy of the bottleneck" in answer.out
+    assert "goodput" not in answer.out
+    read = ct.Comparison.read(tmp_path / "out")
+    assert [one.name for one in read.measures] == ["timeouts", "occupancy_mean"]
+    assert {row["metric"] for row in read.to_json()["rows"]} == {"timeouts", "occupancy_mean"}
+    command = "--measure timeouts --measure &#x27;mean occupancy of the bottleneck&#x27;"
+    assert command in (tmp_path / "out" / "report.html").read_text()
+    answer = cli(*words, *chosen, "--until-clear", "goodput", "--max-replications", "3", "--json")
+    assert list(json.loads(answer.out)["gain_of_pairing"]) == ["goodput", "timeouts", "occupancy_mean"]
+    for name, reason in (
+        ("timeots", "unknown measure 'timeots': did you mean 'timeouts'"),
+        ("delay", "' or 'delay_mean"),
+        ("fct_p99", "It is a measure that these runs lack"),
+        ("short_flows_completed", "no variant is best by short_flows_completed"),
+    ):
+        answer = cli(*words, "--measure", name)
+        assert (answer.code, answer.out) == (2, "")
+        assert reason in answer.err
+
+
+def test_policies_that_the_bottleneck_does_not_have_are_noted(scenario: ct.Scenario) -> None:
+    own = {"from": "switch1", "to": "switch2", "discard": {"policy": "red"}}
+    word = "sets the policy of the bottleneck under every variant"
+    found = ct.compare(scenario.with_({"port": [own]}), ["epd", "tail-drop"], replications=1)
+    (note,) = (line for line in advice_on_variants(found) if word in line)
+    assert note.startswith("port.0.discard sets the policy")
+    reached = ct.compare(
+        scenario.with_({"port": [own]}), {"a": {}, "b": {"port.0.discard.policy": "epd"}}, replications=1
+    )
+    assert not [line for line in advice_on_variants(reached) if word in line]
+    elsewhere = {"from": "switch2", "to": "switch1", "discard": {"policy": "red"}}
+    buffer = {"from": "switch1", "to": "switch2", "buffer": "100 cells"}
+    other = ct.compare(scenario.with_({"port": [elsewhere, buffer]}), ["epd", "tail-drop"], replications=1)
+    assert not [line for line in advice_on_variants(other) if word in line]
 
 
 def test_what_is_followed_has_one_unit(scenario: ct.Scenario) -> None:

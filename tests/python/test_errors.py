@@ -132,8 +132,15 @@ def test_options_that_write_files_need_a_folder(
     cli: Cli, scenario_file: Path, option: tuple[str, ...]
 ) -> None:
     said = refused(cli, "run", scenario_file, *option)
-    assert f"{option[0]} writes files" in said
-    assert "--out" in said
+    assert f"{option[0]} writes files: say where, as in {' '.join(option)} --out results/first" in said
+
+
+def test_the_option_that_needs_a_folder_is_told_as_it_can_be_typed(cli: Cli, scenario_file: Path) -> None:
+    said = refused(cli, "run", scenario_file, "--pcap", "src1", "--pcap", "dest1, src2")
+    assert "as in --pcap src1,dest1,src2 --out results/first" in said
+    said = refused(cli, "run", scenario_file, "--cell-pcap", "switch1 > switch2")
+    assert "as in --cell-pcap 'switch1 > switch2' --out results/first" in said
+    assert "--pcap lists nothing" in refused(cli, "run", scenario_file, "--pcap", ",")
 
 
 LATE = {"name": "1", "traffic": {"kind": "greedy", "start": "1e-1 s .. 1 s"}}
@@ -141,6 +148,10 @@ EARLY = {"name": "1", "start": "10 ms"}
 ABR = {"vc.category": "abr"}
 CONTROLLED = {**ABR, "switch.allocator.algorithm": "erica"}
 MARKING = {"switch.discard.policy": "red", "switch.discard.red.ecn": True}
+LATE_RATE = {"at": "200 ms", "rate": "1 Mbit/s"}
+LATER_RATE = {"at": "1 s", "rate": "1 Mbit/s"}
+PACKETS = {"link.framing": "packets", "switch.buffer": "100 packets"}
+TRUNK = {"from": "switch1", "to": "switch2"}
 LATE_TRANSFER = {"at": "199 ms", "from": "src1", "to": "dest1", "bytes": "1 kB"}
 
 
@@ -149,7 +160,7 @@ LATE_TRANSFER = {"at": "199 ms", "from": "src1", "to": "dest1", "bytes": "1 kB"}
     [
         (ABR, "without an allocator"),
         ({**CONTROLLED, "abr.mcr": "100 Mbit/s"}, "sum to 200 Mbit/s, and its link carries 155.52"),
-        ({**CONTROLLED, **MARKING, "tcp.ecn": True}, "tcp.ecn has no effect on a VC of ABR"),
+        ({**CONTROLLED, "tcp.ecn": True}, "tcp.ecn has no effect on a VC of ABR"),
         ({"vc.category": "gfr"}, "without vc.mcr"),
         ({"vc.scr": "1 Mbit/s"}, "vc.scr has no effect where nothing polices cells"),
         ({"vc.category": "gfr", "vc.mcr": "100 Mbit/s"}, "sum to 200 Mbit/s, and its link carries 155.52"),
@@ -189,6 +200,26 @@ LATE_TRANSFER = {"at": "199 ms", "from": "src1", "to": "dest1", "bytes": "1 kB"}
             {"group": [{"name": "t", "start": "1 ms", "transfers": [LATE_TRANSFER]}]},
             'group.0.transfers begins at "199 ms", which',
         ),
+        (
+            {"link.trunk.rate-changes": [{"at": "100 ms", "rate": "1 Mbit/s"}, LATE_RATE, LATER_RATE]},
+            "end of the run (0.2 s): it has no effect, and the same holds for 1 more; set an earlier time",
+        ),
+        (
+            {"link.dark": {"from": "300 ms", "length": "1 ms"}},
+            'link.dark.from = "300 ms" is not before the end of the run (0.2 s): it has no effect; set',
+        ),
+        ({**PACKETS, "link.loss-unit": "cell"}, 'link.loss-unit = "cell" has no effect where every link'),
+        ({**PACKETS, "link.trunk.loss-unit": "cell"}, 'link.trunk.loss-unit = "cell" has no effect'),
+        ({**PACKETS, "aal5.overhead": "8 B"}, "aal5.overhead has no effect where every link carries packets"),
+        ({"link.overhead": "8 B"}, "link.overhead has no effect where every link carries cells"),
+        (
+            {"switch.discard": {"policy": "codel", "codel": {"target": "200 ms"}}},
+            'switch.discard.codel.target = "200 ms" is above the interval of "100 ms"',
+        ),
+        (
+            {"port": [{**TRUNK, "discard": {"policy": "codel", "codel": {"interval": "1 ms"}}}]},
+            'port.0.discard.codel.target = "5 ms" is above the interval of "1 ms"',
+        ),
     ],
 )
 def test_what_has_no_effect_is_noted(
@@ -197,7 +228,7 @@ def test_what_has_no_effect_is_noted(
     changed = scenario.with_(settings)
     (note,) = notes(changed)
     assert word in note
-    assert "write " in note or "choose " in note
+    assert "set " in note or "choose " in note
     file = tmp_path / "noted.toml"
     file.write_text(changed.to_toml(), encoding="utf-8")
     assert f"note: {note}" in cli("check", file).out
@@ -285,6 +316,35 @@ def test_a_receive_window_that_limits_is_noted(scenario: ct.Scenario) -> None:
     assert "larger tcp.receive-window" in note
     contested = ct.run(scenario, replications=1)
     assert not [line for line in advice(contested) if "receive window" in line]
+
+
+def test_a_window_that_waits_in_the_host_is_not_to_be_larger(scenario: ct.Scenario, tmp_path: Path) -> None:
+    """One flow and links of one rate: nothing waits but in front of the first of them."""
+    settings = {"topology.sources": 1, "duration": "2 s", "warm-up": "1 s", "tcp.mss": "1460 B"}
+    alone = scenario.with_({**settings, "tcp.window-scaling": True, "tcp.receive-window": "200 kB"})
+    found = ct.run(alone, replications=1)
+    (note,) = (line for line in advice(found) if "receive window" in line)
+    assert note.startswith(
+        'the receive window limits flow "1" for most of the time, and most of what it holds'
+    )
+    assert "set a smaller tcp.receive-window" in note
+    windows = {"tcp.receive-window": ["4000 B", "200 kB"]}
+    swept = ct.sweep(alone, grid=windows, replications=1, out=tmp_path / "out")
+    small, large = (line for line in advice_on_sweep(swept) if "receive window" in line)
+    assert small.startswith("at 1 of 2 points, first at tcp.receive-window = 4000 B, ")
+    assert "set a larger tcp.receive-window" in small
+    assert large.startswith("at 1 of 2 points, first at tcp.receive-window = 200 kB, ")
+    assert "set a smaller tcp.receive-window" in large
+
+
+def test_windows_that_wait_at_a_busy_bottleneck_are_not_to_be_larger(scenario: ct.Scenario) -> None:
+    """Two flows whose windows are more than the path holds, and a buffer that takes the rest."""
+    settings = {"duration": "2 s", "warm-up": "1 s", "tcp.mss": "1460 B", "switch.buffer": "3000 cells"}
+    (note,) = (
+        line for line in advice(ct.run(scenario.with_(settings), replications=1)) if "receive window" in line
+    )
+    assert note.startswith('the receive window limits 2 flows "1", "2"')
+    assert "longer queues and no more throughput" in note
 
 
 RING = """
@@ -425,7 +485,54 @@ def test_frames_that_no_source_takes_are_named(scenario: ct.Scenario) -> None:
     )
     found = ct.run(vain)
     assert found.estimate("goodput").mean == 0.0
-    assert any("write a larger abr.source-buffer" in line for line in advice(found))
+    assert any("set a larger abr.source-buffer" in line for line in advice(found))
+
+
+DRAWN_ALIKE = f"{MEASURED_ALIKE.partition('; ')[0]}; set replications = 1, or another warm-up or duration"
+"""What is said where starts are drawn already."""
+
+
+def test_the_start_that_is_not_drawn_is_the_one_to_write(scenario: ct.Scenario) -> None:
+    """That of all flows is not read where each has its own."""
+    own = [{"name": name, "start": "1 ms"} for name in "12"]
+    fixed = scenario.with_({"tie-break": "port-id", "flow": own})
+    (note,) = (line for line in advice(ct.run(fixed)) if "measured the same" in line)
+    assert 'set flow.0.start = "0 s .. 10 ms" for replications that differ' in note
+
+
+def test_a_window_of_hardly_any_frames_is_noted(scenario: ct.Scenario, tmp_path: Path) -> None:
+    """Packets arrive within less than the time that their link takes for so many."""
+    slow = scenario.with_(
+        {
+            "link": {"rate": "10 Mbit/s", "framing": "packets"},
+            "switch": {"buffer": "100 packets"},
+            "tcp": {"stack": "linux"},
+            "duration": "51 ms",
+        }
+    )
+    word = "rates and delays of so few say nothing; set a longer duration"
+    found = ct.run(slow)
+    assert max(found.sample("goodput")) > 10e6, "more than the link carries"
+    (note,) = (line for line in advice(found) if word in line)
+    assert note.startswith("only 2.3 frames were delivered in the measured part of a run")
+    swept = ct.sweep(slow, grid={"duration": ["51 ms", "1 s"]}, replications=1, out=tmp_path / "out")
+    (line,) = (line for line in advice_on_sweep(swept) if word in line)
+    assert line.startswith("at 1 of 2 points, first at duration = 51 ms, only ")
+    compared = ct.compare(slow, {"short": {}, "long": {"duration": "1 s"}}, replications=1)
+    (line,) = (line for line in advice_on_variants(compared) if word in line)
+    assert line.startswith("under short: only ")
+
+
+def test_completion_times_of_those_that_completed_are_noted(scenario: ct.Scenario) -> None:
+    """More is offered than the link carries: the slow flows have no completion time yet."""
+    short = {"kind": "short-flows", "load": 2.0, "size": {"kind": "fixed", "bytes": "40 kB"}}
+    found = ct.run(scenario.with_({"traffic": short, "duration": "300 ms"}), replications=2)
+    done, left = (found.estimate(f"short_flows_{name}").mean for name in ("completed", "unfinished"))
+    assert left > 0.05 * (done + left)
+    (note,) = (line for line in advice(found) if "had not completed" in line)
+    assert note.startswith(f"{left:,.0f} of {done + left:,.0f} short flows")
+    light = ct.run(scenario.with_({"traffic": {**short, "load": 0.05}, "duration": "2 s"}), replications=2)
+    assert not [line for line in advice(light) if "had not completed" in line]
 
 
 def test_replications_that_differ_in_nothing_that_is_measured_are_told_so(scenario: ct.Scenario) -> None:
@@ -444,11 +551,11 @@ def test_replications_that_differ_in_nothing_that_is_measured_are_told_so(scenar
 
     found = ct.run(over)
     assert len(set(found.fingerprints)) == found.manifest["replications"] > 1
-    assert noted(advice(found)) == [MEASURED_ALIKE]
+    assert noted(advice(found)) == [DRAWN_ALIKE]
     grid = {"traffic.start": ["0 ms .. 2 ms", "0 s", "1 ms .. 2 ms"]}
     fixed = over.with_({"tie-break": "port-id"})
     drawn, same = noted(advice_on_sweep(ct.sweep(fixed, grid=grid)))
-    assert drawn == f"at 2 of 3 points, first at traffic.start = 0 ms .. 2 ms, {MEASURED_ALIKE}"
+    assert drawn == f"at 2 of 3 points, first at traffic.start = 0 ms .. 2 ms, {DRAWN_ALIKE}"
     assert same == f"at 1 of 3 points, first at traffic.start = 0 s, {ALIKE}"
 
 
@@ -481,9 +588,9 @@ LOST_REQUESTS = {
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({}, "cells or packets were lost, and the run ended before a retransmission timer expired; write a"),
+        ({}, "cells or packets were lost, and the run ended before a retransmission timer expired; set a"),
         ({"duration": "20 s"}, "cells or packets were lost; the table of ports has where and why"),
-        ({"duration": "1 ms"}, "nothing was lost, and the run ended too early; write a longer duration"),
+        ({"duration": "1 ms"}, "nothing was lost, and the run ended too early; set a longer duration"),
         ({"switch.buffer": "2000 cells"}, None),
         ({"traffic.start": "0 s .. 100 ms"}, None),
         ({"traffic.start": "1 s"}, None),

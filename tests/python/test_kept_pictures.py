@@ -53,7 +53,7 @@ def test_a_command_with_nothing_to_do_draws_nothing(
     assert drawn
     assert cli(*command, "--out", out).code == 0
     assert ages(out) == drawn
-    assert "is whole" in cli("check", out).out
+    assert "is intact" in cli("check", out).out
     assert {f"plots/{name}" for name in drawn} <= {*json.loads((out / "manifest.json").read_text())["files"]}
 
     one = next((out / "plots").glob("*.png"))

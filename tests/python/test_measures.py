@@ -212,6 +212,7 @@ IDENTITIES = {
         "port",
         "switch",
         "counted",
+        "buffer_unit",
         "locked",
     ),
     *("over", "entity", "measure", "unit", "low", "high", "weight", "weight_unit"),

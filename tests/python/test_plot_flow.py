@@ -53,6 +53,46 @@ def test_the_picture_shows_every_segment() -> None:
     assert {"congestion window", "slow-start threshold"} <= set(labels)
 
 
+SHORT = {
+    "traffic": {
+        "kind": "short-flows",
+        "load": 0.5,
+        "size": {"kind": "fixed", "bytes": "20 kB"},
+    },
+    "duration": "1 s",
+}
+
+
+def test_short_flows_are_drawn_one_by_one(cli: Cli, tmp_path: Path) -> None:
+    scenario = ct.load(FALL_FLOYD).with_(SHORT)
+    (source,) = scenario.core.flow_names()
+    with pytest.raises(ct.InputError, match=f"'{source}' opens .* from {source}/1 to {source}/[0-9]+$"):
+        flow_of_run(scenario, source, (0.0, scenario.duration))
+    figure = flow_of_run(scenario, f"{source}/3", (0.0, scenario.duration))
+    above, below, _ = figure.axes
+    sent = next(line for line in above.lines if line.get_label() == "sent")
+    times = np.asarray(sent.get_xdata())
+    assert len(times) >= 2
+    low, high = above.get_xlim()
+    assert low <= times[0] <= low + 0.2 * (high - low), "only the time of this flow is shown"
+    assert [text.get_text() for text in below.texts] == ["of short flows no windows are sampled"]
+    assert below.get_legend() is None
+    for name, said in (("/9999", "unknown flow .* opens"), ("/x", "the short flows of")):
+        with pytest.raises(ct.InputError, match=said):
+            flow_of_run(scenario, source + name, (0.0, scenario.duration))
+    file = tmp_path / "short.toml"
+    file.write_text(scenario.to_toml())
+    answer = cli("plot", "flow", file, f"{source}/3", "--out", tmp_path / "a.png")
+    assert (answer.code, answer.err) == (0, "")
+    assert f"from {source}/1 to" in cli("plot", "flow", file, source, "--out", tmp_path / "a.png").err
+    ct.run(scenario, replications=1).plot.flow(f"{source}/3")
+
+
+def test_a_time_without_samples_says_so() -> None:
+    figure = flow_of_run(ct.load(FALL_FLOYD), "transfer", (1.0, 1.0 + 1e-7))
+    assert [text.get_text() for text in figure.axes[1].texts] == ["no sample in this time"]
+
+
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
 def test_the_same_run_gives_the_same_bytes(cli: Cli, tmp_path: Path, kind: str) -> None:
     pictures = []

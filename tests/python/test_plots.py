@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import warnings
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from matplotlib.container import ErrorbarContainer
 import celltrain as ct
 from celltrain import plots
 from celltrain.folder import claim
+from celltrain.plots.compared import UNJUDGED
 from celltrain.plots.series import SeriesPanel, over_time
 from celltrain.plots.style import (
     COLOURS,
@@ -31,7 +33,10 @@ from celltrain.statistics import Estimate
 from celltrain.traces import MOST_WINDOWS, Trace, Windows, busiest, common_scale, decimate, total
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from conftest import Cli
 
 ROOT = Path(__file__).parents[2]
 
@@ -138,6 +143,22 @@ def test_windows_of_variants_with_other_connections_are_all_there(sizes: tuple[i
     assert below[0].get_ylim() == below[1].get_ylim(), "sums have one scale"
 
 
+@pytest.mark.parametrize("factors", [(1, 3), (3, 1), (1, 2, 3)])
+def test_the_largest_sum_of_all_variants_is_within_the_picture(factors: tuple[int, ...]) -> None:
+    """A limit that was set after the first column ended the scaling, and the others were cut off."""
+    columns = []
+    for factor in factors:
+        one = trace("1")
+        every = Windows.of([Trace(one.entity, one.unit, one.t, factor * one.value)])
+        columns.append(plots.WindowPanel(str(factor), every, {}))
+    figure = plots.windows(columns)
+    lay_out(figure)
+    for axis in figure.axes[len(factors) :]:
+        low, high = axis.get_ylim()
+        assert low == 0
+        assert max(other.dataLim.y1 for other in figure.axes[len(factors) :]) <= high
+
+
 def test_a_picture_says_how_many_variants_it_leaves_out(scenario: ct.Scenario) -> None:
     settings = {str(n): {"switch.buffer": f"{100 + n} cells"} for n in range(6)}
     found = ct.compare(scenario.with_(duration="60 ms"), settings, replications=1, trace=True)
@@ -233,6 +254,30 @@ def test_a_title_that_fits_stands_on_one_line() -> None:
             assert len(axis.get_title(loc="left").split("\n")) == lines
 
 
+@pytest.mark.parametrize("columns", [1, 2, 4])
+@pytest.mark.parametrize("title", ["a run: of packets, ABR beside TCP, with names of forty letters", LONG])
+def test_no_title_of_windows_is_cut_off_where_names_beside_them_are_long(title: str, columns: int) -> None:
+    every = Windows.of([trace(f"{LONG}-{n}") for n in range(2)])
+    figure = plots.windows([plots.WindowPanel(title, every, {}) for _ in range(columns)])
+    lay_out(figure)
+    for axis in figure.axes[:columns]:
+        box = axis._left_title.get_window_extent()  # type: ignore[attr-defined]
+        assert box.x1 <= figure.bbox.x1
+        assert box.y1 <= figure.bbox.y1
+
+
+def test_labels_beside_low_panels_stand_on_several_lines() -> None:
+    some = [Estimate(1.0, None, 0.2, 5)]
+    series = [plots.PointSeries("a", some)]
+    label = "a measure of paper with a title of very many letters (Mbit/s)"
+    figure = plots.points([plots.PointPanel("title", ["1"], series, "x", label)])
+    figures = [figure, over_time([SeriesPanel("run", [trace("1")], label)])]
+    for one in figures:
+        lay_out(one)
+        box = one.axes[0].yaxis.label.get_window_extent()
+        assert (box.y0 >= 0, box.y1 <= one.bbox.y1, box.x0 >= 0) == (True, True, True)
+
+
 def test_the_colours_of_flows_have_a_key(scenario: ct.Scenario) -> None:
     figure = plots.flow_bars(ct.run(scenario, replications=1))
     assert not figure.legends, "one group needs none"
@@ -283,9 +328,158 @@ def test_labels_of_logarithmic_axes_are_plain_numbers() -> None:
             axis.set_xlim(*limits)
         figure.draw_without_rendering()
         labels = [{text.get_text() for text in axis.get_xticklabels(which="both")} for axis in (narrow, wide)]
-    assert {"2", "3", "4", "6"} <= labels[0]
-    assert {"0.01", "1", "100", "1000000"} <= labels[1]
-    assert not any("$" in label for both in labels for label in both)
+    assert labels[0] - {""} == {"2", "3", "4", "5", "6", "7"}
+    assert labels[1] - {""} == {"0.01", "1", "100", "10000", "1000000"}
+
+
+def shown(axis: "Axes") -> list[str]:
+    """The labels along an axis, which all have one size and stand apart."""
+    figure = axis.get_figure(root=True)
+    assert figure is not None
+    lay_out(figure)
+    low, high = axis.get_xlim()
+    texts = [one for one in axis.get_xticklabels(which="both") if one.get_text()]
+    texts = [one for one in texts if low <= one.get_position()[0] <= high]
+    assert len({one.get_fontsize() for one in texts}) == 1
+    boxes = sorted((one.get_window_extent() for one in texts), key=lambda box: float(box.x0))
+    assert all(one.x1 < other.x0 for one, other in pairwise(boxes))
+    assert len({round(box.y1) for box in boxes}) == 1, "on one line"
+    return [one.get_text() for one in texts]
+
+
+@pytest.mark.parametrize("width", [2.0, 4.2])
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        ((1, 2, 4, 8), ["1", "2", "4", "8"]),
+        ((2, 10, 30, 90), ["2", "10", "30", "90"]),
+        ((1000, 1100, 1_000_000), ["1000", "1000000"]),
+        ((0.5, 1, 2, 4, 8, 16, 32, 64), None),
+        ((11, 11.5, 12, 13.5), None),
+    ],
+)
+def test_a_few_values_along_a_logarithmic_axis_are_labelled(
+    values: tuple[float, ...], labels: list[str] | None, width: float
+) -> None:
+    with styled():
+        _, ((axis,),) = panels(1, 1, width, 3.0)
+        axis.plot(values, values, "o")
+        logarithmic(axis, "x", values)
+        found = shown(axis)
+    assert {found[0], found[-1]} == {f"{values[0]:g}", f"{values[-1]:.9g}"}
+    assert set(found) <= {f"{value:.9g}" for value in values}
+    assert found == labels or (labels is None and len(found) >= 3)
+
+
+@pytest.mark.parametrize("limits", [(11, 19), (11, 31), (0.9, 80), (1e6, 9e6), (1e-6, 1e9), (1, 1.0001)])
+def test_any_part_of_a_logarithmic_axis_has_labels(limits: tuple[float, float]) -> None:
+    with styled():
+        _, ((axis,),) = panels(1, 1, 3.0, 3.0)
+        logarithmic(axis, "x", range(1, 100))
+        axis.set_xlim(*limits)
+        assert len(shown(axis)) >= 2
+
+
+@pytest.fixture(scope="module")
+def compared(scenario: ct.Scenario) -> ct.Comparison:
+    brief = scenario.with_({"duration": "100 ms", "warm-up": "0 s"})
+    sizes = {f"buffer {n}": {"switch.buffer": f"{n} cells"} for n in (20, 50, 400)}
+    return ct.compare(brief, sizes, replications=3)
+
+
+def filled(axis: "Axes") -> list[bool]:
+    marks = [one.lines[0] for one in axis.containers if isinstance(one, ErrorbarContainer)]
+    return [str(mark.get_markerfacecolor()) != "white" for mark in marks]
+
+
+def test_no_mark_claims_to_be_best_where_nothing_is_judged(compared: ct.Comparison) -> None:
+    figure = compared.plot.compare(["occupancy_max", "goodput"])
+    unjudged, judged = figure.axes
+    assert unjudged.get_title(loc="left").endswith("less is better")
+    marks = [one.lines[0] for one in unjudged.containers if isinstance(one, ErrorbarContainer)]
+    assert {(mark.get_marker(), mark.get_color()) for mark in marks} == {("D", UNJUDGED)}
+    leader = compared.leader("goodput")
+    names = [label.get_text() for label in unjudged.get_yticklabels()]
+    assert len(names) == 3
+    assert filled(judged) == [name in (leader.best, *leader.tied) for name in names]
+    caption = " ".join(figure.get_supxlabel().split())
+    assert "filled: best, or not distinguishable from the best" in caption
+    assert "grey: not part of the verdict, which is on the measures of the table" in caption
+    assert "best" not in compared.plot.compare(["occupancy_max"]).get_supxlabel()
+    assert "grey" not in compared.plot.compare().get_supxlabel()
+
+
+def test_few_replications_say_that_they_decide_nothing(scenario: ct.Scenario) -> None:
+    brief = scenario.with_({"duration": "60 ms", "warm-up": "0 s"})
+    sizes = {str(n): {"switch.buffer": f"{n} cells"} for n in (20, 400)}
+    caption = ct.compare(brief, sizes, replications=1).plot.compare().get_supxlabel()
+    assert "fewer than 3 replications decide nothing" in " ".join(caption.split())
+    assert caption.startswith("mean, sorted by")
+
+
+@pytest.mark.slow
+def test_no_caption_of_a_comparison_is_cut_off(compared: ct.Comparison) -> None:
+    for measure in compared.every_measure:
+        for names in ([measure.name], ["goodput", measure.name]):
+            figure = compared.plot.compare(names)
+            lay_out(figure)
+            every = [axis.title.get_window_extent() for axis in figure.axes]
+            every += [axis._left_title.get_window_extent() for axis in figure.axes]  # type: ignore[attr-defined]
+            every += [text.get_window_extent() for text in figure.texts if text.get_text()]
+            every += [one.get_window_extent() for axis in figure.axes for one in axis.get_yticklabels()]
+            assert all(box.x0 >= 0 and box.x1 <= figure.bbox.x1 for box in every), names
+            assert all(box.y0 >= 0 and box.y1 <= figure.bbox.y1 for box in every), names
+            assert all(axis.get_window_extent().height > 40 for axis in figure.axes), names
+
+
+def test_a_note_that_is_too_long_stands_on_several_lines() -> None:
+    with styled():
+        figure, _ = panels(1, 1, 4.0, 3.0)
+        noted(figure, "a long note " * 10, "a short one")
+        lay_out(figure)
+    (note,) = figure.texts
+    assert note.get_text().endswith("\na short one")
+    box = note.get_window_extent()
+    assert (box.x0 >= 0, box.x1 <= figure.bbox.x1) == (True, True)
+
+
+def test_a_scenario_in_place_of_results_says_how_to_make_them(
+    cli: "Cli", scenario_file: Path, tmp_path: Path
+) -> None:
+    for words, how in (
+        (("windows", scenario_file), f"celltrain run {scenario_file} --trace --out DIR"),
+        (("compare", scenario_file), f"celltrain compare {scenario_file} --policies A,B --out DIR"),
+        (("sweep", scenario_file), "celltrain sweep PLAN --out DIR"),
+        (("cdf", scenario_file, "delay"), f"celltrain run {scenario_file} --trace --out DIR"),
+    ):
+        answer = cli("plot", *words, "--out", tmp_path / "a.png")
+        assert answer.code == 2
+        assert f"{scenario_file} is a scenario" in answer.err
+        assert f"'{how}'" in answer.err
+    other = tmp_path / "notes.txt"
+    other.write_text("")
+    assert "notes.txt is a file" in cli("plot", "windows", other, "--out", tmp_path / "a.png").err
+    assert "there is no such folder" in cli("plot", "windows", tmp_path / "none").err
+
+
+def test_the_delay_of_a_part_of_a_run_is_drawn(cli: "Cli", tmp_path: Path) -> None:
+    """A long run has too many cells to be followed: the message says what to give, and it can be given."""
+    slow = {"link.rate": "10 Gbit/s", "link.delay": "1 ms", "duration": "400 ms", "warm-up": "0 s"}
+    steady = {"traffic.kind": "cbr", "traffic.rate": "1 Mbit/s"}
+    scenario = ct.load(ROOT / "scenarios" / "teaching" / "two-sources.toml").with_({**slow, **steady})
+    out = tmp_path / "run"
+    result = ct.run(scenario, replications=1)
+    result.write(out)
+    with pytest.raises(ct.InputError, match=r"--from and --to, or span"):
+        result.plot.cdf("delay")
+    result.plot.cdf("delay", span=(0.2, 0.21))
+    with pytest.raises(ct.InputError, match="of delay alone"):
+        result.plot.cdf("goodput", span=(0.2, 0.21))
+    with pytest.raises(ct.InputError, match="in order within the run"):
+        result.plot.cdf("delay", span=(0.3, 0.2))
+    words = ("plot", "cdf", out, "delay", "--out", tmp_path / "a.png")
+    assert cli(*words).code == 2
+    assert (cli(*words, "--from", 0.2, "--to", 0.21).code, (tmp_path / "a.png").is_file()) == (0, True)
 
 
 MARKUP = [r"$\frac$", "cost $5 and $6", "_private", "__all__", "50 %", r"a\b"]

@@ -79,6 +79,7 @@ def test_the_picture_shows_capacity_threshold_and_every_discarded_cell() -> None
     above, lanes, second, _ = figure.axes
     assert [text.get_text() for text in above.texts] == ["capacity 40", "threshold 28"]
     assert [text.get_text() for text in second.texts] == ["capacity 40"]
+    assert "dead: part of a broken frame" in legend_of(figure), "its head under PPD, its rest under tail drop"
     assert above.get_ylim() == second.get_ylim(), "panels that are compared have one scale"
     scenario = under("epd")
     cells = read_cells(scenario, port_facts(scenario), SPAN, scenario.seed)
@@ -150,6 +151,21 @@ def test_below_the_queues_are_cells_of_all_runs_or_counts_of_all_in_the_same_bin
         == 1
     )
     assert "end of a frame" not in legend_of(figure)
+
+
+@pytest.mark.parametrize("span", [SPAN, (0.0, 0.5)])
+def test_cells_and_packets_have_scales_of_their_own_and_one_legend(span: tuple[float, float]) -> None:
+    """One scale for both drew packets as a flat line, and the first panel alone chose the legend."""
+    packets = under("tail-drop").with_({"link.framing": "packets", "switch.buffer": "4 packets"})
+    every = {"packets": packets, "cells": under("tail-drop"), "more packets": packets}
+    figure = queue_of(every, None, span)
+    for axes in (figure.axes[::2], figure.axes[1::2]):
+        first, cells, second = (axis.get_ylim() for axis in axes)
+        assert first == second
+        assert cells[1] >= first[1]
+    queues = [axis.get_ylim()[1] for axis in figure.axes[::2]]
+    assert queues[1] > 5 * queues[0]
+    assert "dead: part of a broken frame" in legend_of(figure)
 
 
 def test_what_a_link_loses_was_accepted_and_its_frame_is_dead() -> None:

@@ -116,6 +116,60 @@ def test_a_report_says_how_to_run_it_again(reports: dict[str, str]) -> None:
     assert ct.Scenario.from_toml(toml).name == "two sources, one trunk"
 
 
+def saved(report: str, place: Path) -> list[ct.Scenario]:
+    """The scenarios of a report, as a reader copies them into files."""
+    found = []
+    for number, toml in enumerate(one for one in elements(report).text["code"] if one.startswith("schema")):
+        file = place / f"{number}.toml"
+        file.write_text(unescape(toml), encoding="utf-8")
+        found.append(ct.load(file))
+    return found
+
+
+def of_the_lab(report: str) -> ct.Scenario:
+    """The scenario that a report opens in the lab."""
+    (state,) = re.findall(r"#run=([\w-]+)", report)
+    packed = base64.urlsafe_b64decode(state + "=" * (-len(state) % 4))
+    return ct.Scenario.from_toml(json.loads(zlib.decompress(packed, wbits=-15))["toml"])
+
+
+def test_the_scenario_of_a_report_gives_the_same_runs(scenario: ct.Scenario, tmp_path: Path) -> None:
+    """Also where seed and replications are not those of the scenario, as with --seed and --replications."""
+    result = ct.run(scenario, seed=1, replications=2)
+    assert (scenario.seed, scenario.replications) == (7, 3)
+    report = run_report(result)
+    (copied,) = saved(report, tmp_path)
+    for one in (copied, of_the_lab(report)):
+        assert ct.run(one).manifest["fingerprint"] == result.manifest["fingerprint"]
+
+
+def test_the_scenario_of_a_comparison_gives_the_same_runs_of_each_variant(
+    scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    policies = ["tail-drop", "epd"]
+    found = ct.compare(scenario, policies, seed=1, replications=2)
+    report = comparison_report(found)
+    (copied,) = saved(report, tmp_path)
+    assert ct.compare(copied, policies).manifest["fingerprint"] == found.manifest["fingerprint"]
+    in_lab = ct.run(of_the_lab(report).with_({"switch.discard.policy": "tail-drop"}))
+    assert in_lab.fingerprints == found.results["tail-drop"].fingerprints
+
+
+def test_the_scenarios_of_a_comparison_of_files_give_the_same_runs(
+    scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    slow = scenario.with_({"link.delay": "2 ms"})
+    found = ct.compare(scenario, {"a": scenario, "b": slow}, seed=1, replications=2)
+    files = dict(zip(("a", "b"), saved(comparison_report(found), tmp_path), strict=True))
+    for name, copied in files.items():
+        assert ct.run(copied).fingerprints == found.results[name].fingerprints
+    mixed = ct.compare(scenario, {"base": {}, "b": slow}, replications=1)
+    copies = saved(comparison_report(mixed), tmp_path)
+    assert [ct.run(one).fingerprints for one in copies] == [
+        mixed.results[name].fingerprints for name in ("base", "b")
+    ]
+
+
 def test_a_report_has_the_numbers_of_the_result(scenario: ct.Scenario) -> None:
     from celltrain import text
 

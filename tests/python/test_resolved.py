@@ -85,7 +85,9 @@ def older(path: Path, **values: Any) -> dict[str, Any]:
 def test_defaults_that_moved_are_named(scenario: ct.Scenario, tmp_path: Path, cli: Cli) -> None:
     path = ct.run(scenario, replications=1).write(tmp_path / "out")
     assert moved(manifests.read_manifest(path)) == []
-    assert "is whole: run of two sources" in cli("check", path).out
+    said = cli("check", path).out
+    assert "is intact: run 'two sources, one trunk' of celltrain " in said
+    assert said.endswith("files match their checksums\n")
     older(path, **{"delayed-ack": "500 ms", "quick-ack": True})
     lines = [
         'tcp.delayed-ack was "500 ms" in celltrain 0.0.1, and the same scenario has "200 ms" today',

@@ -51,6 +51,42 @@ def test_estimates_have_a_row_a_metric(result: ct.Result) -> None:
     assert "throughput" in result._repr_html_()
 
 
+def units_in(file: Path) -> dict[str, str]:
+    """The units that the metadata of a Parquet file names."""
+    units: dict[str, str] = json.loads(pl.read_parquet_metadata(file)["celltrain"])["units"]
+    return units
+
+
+def test_each_frame_names_the_units_of_its_columns(scenario: ct.Scenario, tmp_path: Path) -> None:
+    """Where rows differ, the column that tells them: "units" is of every number that has a unit."""
+    full = scenario.with_({"duration": "100 ms", "measures.distributions": True})
+    out = ct.run(full, trace=True, events=True, replications=1).write(tmp_path / "out")
+    of_rows = "of each row, see unit"
+    assert units_in(out / "summary.parquet") == {"value": of_rows}
+    assert units_in(out / "series.parquet") == {"t": "s", "value": of_rows}
+    assert units_in(out / "events.parquet") == {"t": "s", "position": "B"}
+    weight = "of each row, see weight_unit"
+    assert units_in(out / "distributions.parquet") == {"low": of_rows, "high": of_rows, "weight": weight}
+    for name in ("summary", "series", "distributions"):
+        columns = pl.read_parquet(out / f"{name}.parquet").columns
+        told = (one.partition("see ")[2] for one in units_in(out / f"{name}.parquet").values())
+        assert {*filter(None, told)} <= {*columns}
+
+
+def test_what_ports_count_is_told_by_row(scenario: ct.Scenario, tmp_path: Path) -> None:
+    """A buffer in bytes at links that carry packets: no column of its port is in cells."""
+    of_packets = scenario.with_({"link.framing": "packets", "switch.buffer": "30 kB", "duration": "100 ms"})
+    in_bytes = of_packets.with_({"switch.discard.policy": "tail-drop"})
+    out = ct.run(in_bytes, replications=1).write(tmp_path / "out")
+    assert {*ct.Result.read(out).ports["counted"]} == {"packets"}
+    units = units_in(out / "ports.parquet")
+    assert "cells" not in units.values()
+    assert units["cells_forwarded"] == units["occupancy_mean"] == "of each row, see counted"
+    assert units["occupancy_max"] == "of each row, see buffer_unit"
+    assert units["delay_mean"] == "s"
+    assert units_in(out / "flows.parquet")["cells_sent"] == "cells, or packets where links carry packets"
+
+
 def test_an_unknown_metric_names_the_nearest(result: ct.Result) -> None:
     with pytest.raises(ct.InputError, match="did you mean 'throughput'"):
         result.sample("througput")

@@ -1,8 +1,10 @@
 """Scenarios as Python objects."""
 
 import pickle
+import re
 import tomllib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,6 +12,9 @@ from hypothesis import strategies as st
 
 import celltrain as ct
 from celltrain.scenario import toml_value
+
+if TYPE_CHECKING:
+    from conftest import Cli
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 PAPER_SCENARIOS = [
@@ -117,6 +122,17 @@ def test_an_error_names_file_key_and_nearest_name(scenario_file: Path) -> None:
     scenario_file.write_text(scenario_file.read_text().replace("rto-min", "rto-mim"))
     with pytest.raises(ct.ScenarioError, match=r"small\.toml.*rto-mim.*rto-min"):
         ct.load(scenario_file)
+
+
+def test_a_plan_is_no_scenario(cli: "Cli", scenario_file: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text('scenario = "small.toml"\n[sweep.grid]\n"switch.buffer" = ["200 cells"]\n')
+    said = f"{plan} is the plan of a sweep: run it with `celltrain sweep {plan}`"
+    for words in (("run", plan), ("check", plan), ("compare", scenario_file, "--with", plan)):
+        answer = cli(*words)
+        assert (answer.code, answer.err) == (2, f"error: {said}\n")
+    with pytest.raises(ct.ScenarioError, match=re.escape(said)):
+        ct.load(plan)
 
 
 def test_an_error_in_python_settings_names_no_option(scenario: ct.Scenario, scenario_file: Path) -> None:

@@ -64,6 +64,8 @@ def test_slow_cycles_are_no_drift() -> None:
     assert None not in found
     rising = [min(step / 560, 1.0) * 100 + step % 7 for step in range(800)]
     assert statistics.warm_up(rising) is None
+    late = [100.0 * (step > 640) + step % 7 for step in range(800)]
+    assert statistics.warm_up(late) is None, "nine tenths of the rest are flat"
     closer = [100 * (1 - math.exp(-step / 200)) + step % 7 for step in range(800)]
     assert statistics.warm_up(closer) is None
 

@@ -17,7 +17,7 @@ from celltrain.reading import read
 from celltrain.report.suite import suite_report
 from celltrain.results import combined_fingerprint
 from celltrain.scenario import load
-from celltrain.suite import Asked, check_suite, run_suite
+from celltrain.suite import Asked, check_suite, run_suite, verdict_columns
 from celltrain.suite_file import Statement, load_suite, suites
 from celltrain.suite_variants import plan
 
@@ -497,12 +497,17 @@ def test_sections_that_no_suite_has_are_refused_and_overwritten(
     assert cli("check", out).code == 0
 
 
+def test_the_last_column_names_what_it_is_relative_to(tiny: Path) -> None:
+    loaded = load_suite(str(tiny))
+    assert verdict_columns(loaded)[-1] == f"relative to {loaded.baseline}"
+
+
 def test_a_check_of_the_folder_reaches_its_sections(tiny: Path, cli: Cli) -> None:
     out = tiny.parent / "out"
     assert cli("suite", tiny, "--jobs", "1", "--out", out).code == 0
     whole = cli("check", out)
     assert whole.code == 0
-    assert f"{out / '1'} is whole" in whole.out
+    assert f"{out / '1'} is intact: comparison '" in whole.out
     with (out / "1" / "report.html").open("a") as file:
         file.write("x")
     assert cli("check", out).code == 2

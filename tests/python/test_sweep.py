@@ -243,7 +243,7 @@ def test_only_what_is_missing_runs(scenario: ct.Scenario, whole: ct.Sweep, tmp_p
         ct.sweep(scenario, grid=GRID, replications=4, out=tmp_path, jobs=2, progress=stop)
     first = kept(tmp_path)
     assert 1 <= len(first) < 24
-    with pytest.raises(ct.InputError, match="incomplete"):
+    with pytest.raises(ct.InputError, match=r"incomplete: .*; repeat the command to finish them"):
         ct.Sweep.read(tmp_path)
     seen: list[tuple[int, int, int]] = []
     sweep = ct.sweep(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import celltrain as ct
@@ -60,7 +62,8 @@ def test_parameters_that_vary_together_are_one_axis(scenario: ct.Scenario) -> No
         (("1 ms", "2.5 ms"), ([1.0, 2.5], "ms")),
         (("1", "1e3"), ([1.0, 1000.0], "")),
         (("-1 %", "5 %"), ([-1.0, 5.0], "%")),
-        (("1 ms", "1 s"), None),
+        (("10 ms", "500 us", "1 s"), ([10.0, 0.5, 1000.0], "ms")),
+        (("1 Mbit/s", "1 MB"), None),
         (("1 ms", "2"), None),
         (("epd", "1 ms"), None),
         (("0 ms .. 5 ms",), None),
@@ -94,6 +97,31 @@ def test_the_metric_of_until_is_shown_first(scenario: ct.Scenario) -> None:
     sweep = ct.sweep(scenario, grid={"switch.buffer": ["100 cells"]}, replications=3, until=until)
     assert measures(sweep)[0].name == "occupancy_mean"
     assert "until half of the 95.0 % interval of mean occupancy of the bottleneck" in sweep_report(sweep)
+
+
+def test_the_report_says_that_the_interval_of_until_is_wider(scenario: ct.Scenario) -> None:
+    """It was looked at several times; the other measures have the usual one."""
+    until = {"metric": "occupancy_mean", "rel-ci": 0.5, "max-replications": 3}
+    grid = {"switch.buffer": ["100 cells"]}
+    followed = ct.sweep(scenario, grid=grid, replications=3, until=until)
+    plain = ct.sweep(scenario, grid=grid, replications=3)
+    (wide,), (usual,) = (one.estimates("occupancy_mean") for one in (followed, plain))
+    assert wide.half_width is not None
+    assert usual.half_width is not None
+    assert wide.half_width > usual.half_width
+    assert followed.estimates("goodput") == plain.estimates("goodput")
+    said = "That of mean occupancy of the bottleneck is wider"
+    assert said in sweep_report(followed)
+    assert "is wider" not in sweep_report(plain)
+
+
+def test_charts_of_the_report_have_the_steps_by_their_size(scenario: ct.Scenario) -> None:
+    grid = {"switch.buffer": ["200 cells", "50 cells", "100 cells"]}
+    found = ct.sweep(scenario.with_(duration="60 ms"), grid=grid, replications=1)
+    chart = charts(sweep_report(found))[0]
+    assert chart["categories"] == ["50 cells", "100 cells", "200 cells"]
+    means = found.table("goodput").sort("switch.buffer (cells)")["mean"]
+    assert [point[0] for point in chart["series"][0]["points"]] == pytest.approx((means / 1e6).to_list())
 
 
 def test_table_lines_are_those_of_the_points(sweep: ct.Sweep) -> None:
@@ -149,6 +177,63 @@ def test_no_label_is_cut_off(sweep: ct.Sweep) -> None:
         assert all(label.y0 >= 0 and label.y1 <= figure.bbox.y1 and label.x0 >= 0 for label in labels), (
             measure
         )
+
+
+def test_points_of_a_trade_off_are_joined_along_the_axis_that_they_have_in_common(
+    scenario: ct.Scenario,
+) -> None:
+    """All points of a policy looked alike: none said which capacity it is."""
+    buffers = ["400 cells", "50 cells", "100 cells"]
+    grid = {"switch.buffer": buffers, "switch.discard.policy": ["epd", "tail-drop"]}
+    sweep = ct.sweep(scenario.with_(duration="300 ms"), grid=grid, replications=1)
+    figure = sweep.plot.trade_off()
+    (axis,) = figure.axes
+    view, goodput = View.of(sweep), sweep.table("goodput")["mean"].to_list()
+    for drawn, row in zip(axis.containers, view.facets[0].rows, strict=True):
+        line: Any = drawn[0]
+        assert line.get_linewidth() > 0
+        assert list(line.get_xdata()) == pytest.approx([goodput[row[step]] / 1e6 for step in (1, 2, 0)])
+    rings = [line for line in axis.lines if line.get_markerfacecolor() == "none"]
+    assert [list(map(float, one.get_xdata())) for one in rings] == [  # type: ignore[arg-type]
+        pytest.approx([goodput[row[0]] / 1e6]) for row in view.facets[0].rows
+    ]
+    title = " ".join(figure.legends[0].get_title().get_text().split())
+    assert title.endswith("lines follow switch.buffer from 50 cells to 400 cells (ringed)")
+    assert {one.get_text() for one in axis.texts} <= {"50 cells", "400 cells"}
+    with styled():
+        lay_out(figure)
+    boxes = [one.get_window_extent() for one in axis.texts]
+    assert boxes
+    assert not any(one.overlaps(other) for n, one in enumerate(boxes) for other in boxes[:n])
+
+
+def test_a_trade_off_of_one_step_has_no_lines(scenario: ct.Scenario) -> None:
+    brief = scenario.with_(duration="60 ms")
+    one = ct.sweep(brief, grid={"switch.buffer": ["100 cells"]}, replications=1).plot.trade_off()
+    assert (one.get_supxlabel(), len(one.axes[0].texts)) == ("", 0)
+    alone = ct.sweep(brief, grid={"switch.buffer": ["50 cells", "100 cells"]}, replications=1)
+    note = " ".join(alone.plot.trade_off().get_supxlabel().split())
+    assert note == "lines follow switch.buffer from 50 cells to 100 cells (ringed)"
+
+
+def test_every_column_of_panels_has_numbers_below_it(scenario: ct.Scenario) -> None:
+    """The last row may be short: what was above its end had no numbers along its axis."""
+    grid = {
+        "switch.discard.policy": ["epd", "tail-drop"],
+        "link.delay": ["1 ms", "2 ms", "3 ms", "4 ms"],
+        "switch.buffer": "100 cells .. 500 cells step 100 cells",
+        "tcp.nagle": [True, False],
+    }
+    tiny = scenario.with_(duration="20 ms", warm_up="0 s")
+    figure = ct.sweep(tiny, grid=grid, replications=1).plot.sweep()
+    three = ct.sweep(tiny, grid={**grid, "tcp.nagle": [True]}, replications=1).plot.sweep()
+    for one, count in ((figure, 4), (three, 2)):
+        with styled():
+            lay_out(one)
+        panels = [axis for axis in one.axes if axis.axison]
+        assert len(panels) == count
+        for axis in panels[-3:]:
+            assert any(label.get_visible() and label.get_text() for label in axis.get_xticklabels())
 
 
 def test_truth_is_written_as_in_a_scenario(scenario: ct.Scenario) -> None:
@@ -228,3 +313,38 @@ def test_pictures_show_the_means(sweep: ct.Sweep) -> None:
         values = axis.images[0].get_array()
         assert values is not None
         assert values.tolist() == [pytest.approx([means[point] for point in row]) for row in facet.rows]
+
+
+def test_the_scenario_of_a_report_gives_the_runs_of_each_point(scenario: ct.Scenario) -> None:
+    """Also where the plan has another seed than the scenario, and other replications."""
+    grid = {"switch.buffer": ["100 cells", "200 cells"]}
+    found = ct.sweep(scenario, grid=grid, seed=5, replications=2)
+    assert (scenario.seed, scenario.replications) == (7, 3)
+    (toml,) = re.findall(r"<code>(schema = 1\n.*?)</code>", sweep_report(found), re.DOTALL)
+    copied = ct.Scenario.from_toml(unescape(toml))
+    for buffer in grid["switch.buffer"]:
+        runs = found.runs.filter(pl.col("switch.buffer") == buffer)
+        assert ct.run(copied.with_({"switch.buffer": buffer})).fingerprints == runs["fingerprint"].to_list()
+
+
+def test_steps_with_different_prefixes_lie_where_their_sizes_are(scenario: ct.Scenario) -> None:
+    """As in the columns of numbers that frames have: 500 us between 0.2 ms and 1 ms, in any order."""
+    delays, buffers = ["1 ms", "500 us", "0.2 ms"], ["200 cells", "50 cells", "100 cells"]
+    grid = {"switch.buffer": buffers, "link.trunk.delay": delays}
+    found = ct.sweep(scenario.with_(duration="100 ms"), grid=grid, replications=1)
+    view = View.of(found)
+    goodput = measures(found)[0]
+    assert view.is_surface
+    (axis,) = lines(found, goodput, view).axes
+    assert axis.get_xlabel() == "link.trunk.delay (ms)"
+    assert axis.get_xscale() == "log"
+    assert [list(drawn[0].get_xdata()) for drawn in axis.containers] == [[0.2, 0.5, 1.0]] * 3
+    table = found.table("goodput")
+    assert [*table["link.trunk.delay (ms)"].unique().sort()] == [0.2, 0.5, 1.0]
+    surface = heat_map(found, goodput, view).axes[0]
+    assert [text.get_text() for text in surface.get_xticklabels()] == ["0.2 ms", "500 us", "1 ms"]
+    assert [text.get_text() for text in surface.get_yticklabels()] == ["50 cells", "100 cells", "200 cells"]
+    ordered = table.sort("switch.buffer (cells)", "link.trunk.delay (ms)")["mean"].to_numpy() / 1e6
+    values = surface.images[0].get_array()
+    assert values is not None
+    assert values.ravel().tolist() == pytest.approx(ordered.tolist())

@@ -54,6 +54,13 @@ def compare(
     set_: options.Set = None,
     seed: options.Seed = None,
     replications: options.Replications = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MEASURE",
+            help="Show and judge this metric of the summary instead of the usual ones. Repeatable.",
+        ),
+    ] = None,
     until_clear: Annotated[
         str | None,
         typer.Option(
@@ -102,6 +109,7 @@ def compare(
                 seed=seed,
                 jobs=jobs,
                 trace=folder is not None,
+                measures=measure or None,
                 until_clear=until_clear,
                 max_replications=most,
                 progress=progress,
@@ -111,7 +119,7 @@ def compare(
         if folder is not None:
             from celltrain.report import comparison_report
 
-            chosen = _asked_for(policies, vary, with_)
+            chosen = [*_asked_for(policies, vary, with_), *_repeated("--measure", measure)]
             command = options.again("compare", scenario, set_, found.manifest, chosen)
             folder.write_text("report.html", comparison_report(found, command))
             if options.pictures():
@@ -122,7 +130,7 @@ def compare(
     if json:
         terminal.print_json({**found.to_json(), "out": str(out) if out else None})
     else:
-        _show(found)
+        _show(found, options.headline(found.manifest["name"], set_))
         options.say_results(out)
     options.end_with(found.defects)
 
@@ -130,8 +138,12 @@ def compare(
 def _asked_for(policies: str | None, vary: list[str] | None, with_: Sequence[object] | None) -> list[str]:
     """The options that say what to compare, as they were given."""
     words = [] if policies is None else ["--policies", policies]
-    words += (word for one in vary or () for word in ("--vary", one))
-    return [*words, *(word for one in with_ or () for word in ("--with", str(one)))]
+    return [*words, *_repeated("--vary", vary), *_repeated("--with", with_)]
+
+
+def _repeated(option: str, values: Sequence[object] | None) -> list[str]:
+    """An option with each of its values."""
+    return [word for one in values or () for word in (option, str(one))]
 
 
 def _refuse_two_ways(given: Mapping[str, bool]) -> None:
@@ -224,15 +236,13 @@ def _value(text: str) -> object:
     return text if found is None else found
 
 
-def _show(found: "Comparison") -> None:
+def _show(found: "Comparison", headline: str) -> None:
     from celltrain.advice import advice_on_variants
     from celltrain.text import counted
 
     m = found.manifest
     titles = [measure.title for measure in found.measures]
-    terminal.say(
-        f"{m['name']}: {counted(m['replications'], 'replication')} of each variant, seed {m['seed']}"
-    )
+    terminal.say(f"{headline}: {counted(m['replications'], 'replication')} of each variant, seed {m['seed']}")
     terminal.say(f"bottleneck: {found.bottleneck}")
     terminal.heading("Mean ± 95 % interval")
     terminal.table(("variant", *titles), found.mean_lines())

@@ -60,10 +60,15 @@ def check(
         terminal.say(loaded.resolved_toml().rstrip())
     else:
         terminal.say(
-            f"{scenario} is valid: {loaded.name}, {counted(loaded.replications, 'replication')} "
-            f"of {loaded.duration:g} s ({loaded.warm_up:g} s warm-up), seed {loaded.seed}, key {loaded.key}"
+            f"{scenario} is valid: {options.headline(loaded.name, set_)}, "
+            f"{counted(loaded.replications, 'replication')} of {loaded.duration:g} s "
+            f"({loaded.warm_up:g} s warm-up), seed {loaded.seed}, key {loaded.key}"
         )
         terminal.say_notes(notes(loaded))
+
+
+_KINDS = {"compare": "comparison", "reproduce": "reproduction", "reproduce-all": "reproductions"}
+"""What the kinds of results are called, where they are commands."""
 
 
 def _check_folder(path: Path) -> None:
@@ -74,9 +79,10 @@ def _check_folder(path: Path) -> None:
     for name in manifest.get("checksums", {}):
         manifests.verify(path, name, manifest)
     count = len(manifest.get("checksums", {}))
+    what = f"{_KINDS.get(manifest['kind'], manifest['kind'])} '{manifest.get('name', manifest.get('key'))}'"
     terminal.say(
-        f"{path} is whole: {manifest['kind']} of {manifest.get('name', manifest.get('key'))}, {count} files "
-        f"as they were written by celltrain {manifest.get('celltrain')}"
+        f"{path} is intact: {what} of celltrain {manifest.get('celltrain')}, "
+        f"{count} files match their checksums"
     )
     for line in moved(manifest):
         terminal.say(f"note: {line}")
@@ -128,13 +134,11 @@ def _describe(policy: dict[str, Any]) -> None:
     rows = []
     for name, parameter in properties.items():
         kind = _resolve(parameter, policy["parameters"])
-        names = [choice["const"] for choice in kind.get("oneOf", ())]
-        values = " | ".join(names) or str(kind.get("description", kind.get("type", "")))
         rows.append(
             (
                 f"switch.discard.{policy['name']}.{name}",
                 _plain(parameter.get("default")),
-                values,
+                _values(kind),
                 parameter["description"],
             )
         )
@@ -145,10 +149,29 @@ def _describe(policy: dict[str, Any]) -> None:
 
 
 def _resolve(parameter: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a parameter's values, with its reference to `$defs` followed."""
-    name = parameter.get("$ref", "").removeprefix("#/$defs/")
-    kind: dict[str, Any] = schema["$defs"][name] if name else parameter
+    """The schema of a parameter's values other than none, with its reference to `$defs` followed."""
+    some: dict[str, Any] = next(
+        one for one in parameter.get("anyOf", (parameter,)) if one.get("type") != "null"
+    )
+    name = some.get("$ref", "").removeprefix("#/$defs/")
+    kind: dict[str, Any] = schema["$defs"][name] if name else some
     return kind
+
+
+def _values(kind: Mapping[str, Any]) -> str:
+    """Which values a parameter may have."""
+    if "oneOf" in kind:
+        return " | ".join(choice["const"] for choice in kind["oneOf"])
+    types = kind.get("type", "")
+    (written,) = [one for one in ([types] if isinstance(types, str) else types) if one != "null"]
+    if written == "string":  # of `$defs`, which have a name for it: "a duration"
+        return str(kind["description"])
+    least = f", {kind['minimum']} or more" if kind.get("minimum") else ""
+    return f"{_TYPES[written]}{least}"
+
+
+_TYPES = {"boolean": "true | false", "integer": "a whole number", "number": "a number"}
+"""What values of the types of JSON are called."""
 
 
 def _plain(value: object) -> str:

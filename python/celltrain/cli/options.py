@@ -1,7 +1,7 @@
 """Options that several commands share."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -34,6 +34,7 @@ __all__ = [
     "cluster",
     "effort",
     "end_with",
+    "headline",
     "is_folder",
     "load_scenario",
     "pictures",
@@ -47,6 +48,9 @@ __all__ = [
 
 NO_PICTURES = "no pictures without matplotlib: install it with pip install 'celltrain[plots]'"
 """What is said where matplotlib is missing."""
+
+MOST_LETTERS = 100
+"""Letters of the settings in a headline."""
 
 Scenario = Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML).")]
 Set = Annotated[
@@ -99,6 +103,25 @@ def settings(pairs: Sequence[str] | None, option: str = "--set", *, lists: bool 
             raise InputError(f"{option} has {key} twice: {both if lists else one}")
         found[key] = value
     return found
+
+
+def headline(name: str, pairs: Sequence[str] | None) -> str:
+    """The name of a scenario with the settings of `--set`, on which it may depend; many are shortened."""
+    from celltrain.text import told
+
+    changed = [f"{key} = {_as_toml(value)}" for key, value in settings(pairs).items() if key != "name"]
+    return f"{name}, with {told([', '.join(changed)], MOST_LETTERS)[0]}" if changed else name
+
+
+def _as_toml(value: str) -> str:
+    """A value of `--set` as a scenario file has it: what is no TOML value is text."""
+    from celltrain.embedded import parsed
+    from celltrain.scenario import toml_value
+
+    with suppress(ValueError):
+        parsed(f"value = {value}")
+        return value
+    return toml_value(value)
 
 
 def set_by_policies(policies: str | None) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """`celltrain plot`: pictures of results folders, and of what happens inside a run."""
 
 import functools
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,6 +40,15 @@ Set = Annotated[
 Replication = Annotated[int, typer.Option(metavar="R", min=0, help="Show this replication, counted from 0.")]
 Begin = Annotated[float | None, typer.Option("--from", metavar="T", help="Begin at this time, in seconds.")]
 End = Annotated[float | None, typer.Option("--to", metavar="T", help="End at this time, in seconds.")]
+DelayBegin = Annotated[
+    float | None,
+    typer.Option(
+        "--from", metavar="T", help="Begin 'delay' at this time, in seconds. Default: after the warm-up."
+    ),
+]
+DelayEnd = Annotated[
+    float | None, typer.Option("--to", metavar="T", help="End 'delay' at this time, in seconds.")
+]
 Out = Annotated[
     Path | None,
     typer.Option(
@@ -175,6 +185,8 @@ def cdf(
         str | None, typer.Option("--of", metavar="NAME", help="Show only the values of this flow or port.")
     ] = None,
     variants: VariantNames = None,
+    begin: DelayBegin = None,
+    end: DelayEnd = None,
     out: Out = None,
 ) -> None:
     """Draw a distribution, with its percentiles.
@@ -184,13 +196,19 @@ def cdf(
     target = _target(out, "cdf")
     found = _read(folder, ("run", "compare"), {"--variants": variants})
     more: dict[str, Any] = _some(found, variants)
-    _drawn(target, lambda: found.plot.cdf(metric, entity, **more))
+    _drawn(target, lambda: found.plot.cdf(metric, entity, span=(begin, end), **more))
 
 
 @app.command("flow")
 def flow(
     source: Source,
-    name: Annotated[str, typer.Argument(metavar="FLOW", help="The flow's name, as in the table of flows.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="FLOW",
+            help="The flow's name, as in the table of flows; the third short flow of web1 is web1/3.",
+        ),
+    ],
     set_: Set = None,
     seed: Seed = None,
     replication: Replication = 0,
@@ -213,12 +231,11 @@ def flow(
         found = _read(Path(source), ("run",))
         _drawn(target, lambda: found.plot.flow(name, (begin, end), replication))
         return
-    from celltrain.errors import unknown
+    from celltrain.plots.flow import check_flow
     from celltrain.plots.namespaces import span_of
 
     loaded = options.load_scenario(source, set_)
-    if name not in loaded.core.flow_names():
-        raise unknown("flow", name, loaded.core.flow_names())
+    check_flow(loaded, name)
     span = span_of(loaded, (begin, end))
 
     def draw() -> "Figure":
@@ -259,6 +276,8 @@ def _read(folder: Path, kinds: Sequence[str], for_comparisons: "dict[str, object
     from celltrain.manifests import read_manifest
     from celltrain.results import core_version
 
+    if folder.is_file():
+        raise InputError(_unmade(folder, kinds[0]))
     manifest = read_manifest(folder)
     kind = manifest["kind"]
     if kind not in kinds:
@@ -270,6 +289,20 @@ def _read(folder: Path, kinds: Sequence[str], for_comparisons: "dict[str, object
         terminal.note(f"{folder} was made by another version: what runs again for the picture may differ")
     return read(folder)
 
+
+def _unmade(file: Path, kind: str) -> str:
+    """The message for a file in place of a results folder: a scenario makes one."""
+    if file.suffix != ".toml":
+        return f"{file} is a file, and this draws a results folder"
+    how = _MAKING[kind].format(file=shlex.quote(str(file)))
+    return f"{file} is a scenario, and this draws a results folder: make one with '{how}', then draw DIR"
+
+
+_MAKING = {
+    "compare": "celltrain compare {file} --policies A,B --out DIR",
+    "run": "celltrain run {file} --trace --out DIR",
+    "sweep": "celltrain sweep PLAN --out DIR",
+}
 
 _KINDS = {
     "run": "a run",

@@ -1,5 +1,7 @@
 """`celltrain run`: one scenario, its replications, what they measured."""
 
+from collections.abc import Mapping
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -57,9 +59,11 @@ def run(
     """
     from celltrain import experiment
 
+    hosts = _names(pcap, "--pcap", "src1,dest1")
+    links = _names(cell_pcap, "--cell-pcap", "'switch1 > switch2'")
     if out is None:
         _refuse_files(
-            {"--events": events, "--pcap": pcap, "--cell-pcap": cell_pcap, "--plots": plots, "--csv": csv}
+            {"--events": events, "--pcap": hosts, "--cell-pcap": links, "--plots": plots, "--csv": csv}
         )
     drawn = plots and options.pictures(asked=True)
     loaded = options.load_scenario(scenario, set_)
@@ -74,8 +78,8 @@ def run(
                 jobs=jobs,
                 trace=traced,
                 events=events,
-                pcap=_names(pcap, "--pcap", "src1,dest1"),
-                cell_pcap=_names(cell_pcap, "--cell-pcap", "'switch1 > switch2'"),
+                pcap=hosts,
+                cell_pcap=links,
                 progress=progress,
                 executor=executor,
                 folder=folder,
@@ -94,15 +98,16 @@ def run(
     if json:
         terminal.print_json(_as_json(result, str(out) if out else None))
     else:
-        _show(result)
+        _show(result, options.headline(result.manifest["name"], set_))
         options.say_results(out)
 
 
-def _refuse_files(asked: dict[str, object]) -> None:
+def _refuse_files(asked: Mapping[str, bool | list[str]]) -> None:
     """Refuses options that ask for files where there is no folder for them."""
     for option, value in asked.items():
         if value:
-            raise InputError(f"{option} writes files: say where, as in {option} --out results/first")
+            given = "" if value is True else f" {quote(','.join(value))}"
+            raise InputError(f"{option} writes files: say where, as in {option}{given} --out results/first")
 
 
 def _names(lists: list[str] | None, option: str, example: str) -> list[str]:
@@ -130,13 +135,13 @@ def _as_json(result: "Result", out: str | None) -> dict[str, object]:
     return {**{name: result.manifest[name] for name in kept}, **found}
 
 
-def _show(result: "Result") -> None:
+def _show(result: "Result", headline: str) -> None:
     from celltrain import text
     from celltrain.advice import advice
     from celltrain.registry import counts, title
 
     m = result.manifest
-    terminal.say(f"{m['name']}: {text.counted(m['replications'], 'replication')}, seed {m['seed']}")
+    terminal.say(f"{headline}: {text.counted(m['replications'], 'replication')}, seed {m['seed']}")
     terminal.say(f"bottleneck: {m['bottleneck'] or 'none, there is no switch'}")
     rows = []
     for row in result.estimate_rows():

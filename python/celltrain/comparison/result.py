@@ -117,16 +117,16 @@ class Comparison:
 
     @cached_property
     def measures(self) -> list[Measure]:
-        """The measures of the table, of those that every run has.
+        """The measures of the table that every run has: those that were asked for, or the usual ones.
 
         The measure that `until_clear` followed is one of them, and the first if the others lack it.
         """
-        table = compared({measure.name for measure in self.every_measure})
+        every = {measure.name: measure for measure in self.every_measure}
+        asked = self.manifest.get("measures")
+        table = [one.name for one in compared(every)] if asked is None else asked
         followed = (self.manifest.get("until_clear") or {}).get("measure")
-        if followed in {measure.name for measure in table}:
-            return table
-        own = (one for one in self.every_measure if one.name == followed)
-        return [*(replace(one, unit=self.unit(one)) for one in own), *table]
+        names = table if followed is None or followed in table else [followed, *table]
+        return [replace(every[name], unit=self.unit(name)) for name in names if name in every]
 
     @cached_property
     def every_measure(self) -> list[Measure]:
@@ -287,12 +287,16 @@ class Comparison:
     def explanation(self) -> str:
         """What stars and the last line of the differences mean."""
         count = (len(self.variants) - 1) * len(self.measures)
+        alone = (
+            "Intervals in tables are for one difference alone, so one without a star may exclude zero; those "
+            "in the sentences on the best variant hold for all variants and measures together. "
+        )
         return (
-            "* real: at most one such table in twenty has a star without a difference (Holm's rule over "
-            f"{count} differences, n = {self.manifest['replications']}; no star with fewer than "
-            f"{verdicts.LEAST}). The gain of pairing is the variance that differences of "
-            "independent runs would have over that of these, which share "
-            "their random numbers."
+            "* significant: at most one table in twenty has a star where there is no difference (Holm's rule "
+            f"over {text.counted(count, 'difference')}, n = {self.manifest['replications']}; no star with "
+            f"fewer than {verdicts.LEAST}). {alone if count > 1 or self._share < 1 else ''}"
+            "The gain of pairing is the variance that differences of independent runs would have over that "
+            "of these, which share their random numbers."
         )
 
     def _shown(self, measure: Measure, found: statistics.Estimate) -> str:

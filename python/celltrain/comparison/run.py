@@ -21,6 +21,7 @@ from celltrain.folder import Folder
 from celltrain.results import Record, Result, provenance
 from celltrain.runs import Store
 from celltrain.scenario import Scenario
+from celltrain.words import nearest
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -41,6 +42,7 @@ def compare(
     seed: SupportsIndex | None = None,
     jobs: int | None = None,
     trace: bool = False,
+    measures: Sequence[str] | None = None,
     until_clear: str | None = None,
     max_replications: int = MAX_REPLICATIONS,
     progress: Progress | None = None,
@@ -61,6 +63,8 @@ def compare(
         seed: the master seed of every variant; that of `scenario` by default.
         jobs: threads; as many as there are cores by default. Results do not depend on it.
         trace: also record time series.
+        measures: the metrics of the summary by which variants are compared, by name or title; the usual ones
+            by default. All of them are judged together.
         until_clear: a metric of the summary: as many more replications are added, again and again, until a
             single variant is best by it. Each look at the data spends a part of the error
             (`celltrain.verdicts.spent_share`), so that looking often names no winner that there is not.
@@ -94,8 +98,11 @@ def compare(
     changed = varied(scenario, settings)
     step, count, looks = len(first), len(first), 0
     store = None if folder is None else folder.store(first[0].seed)
+    chosen = None if measures is None else _chosen(measures)
+    judged = [*(chosen or ()), *(() if until_clear is None else (until_clear,))]
+    for name in judged:
+        _followed(name)
     if until_clear is not None:
-        _followed(until_clear)
         store = Store(None, first[0].seed) if store is None else store
     began, before = time.perf_counter(), 0 if store is None else len(store)
     while True:
@@ -114,9 +121,9 @@ def compare(
         until = None
         if until_clear is not None:
             until = {"measure": until_clear, "looks": looks, "first": step, "most": most}
-        comparison = _compared(scenario, settings, changed, runs, until)
-        if until_clear is not None and looks == 1:
-            _measured(until_clear, comparison)
+        comparison = _compared(scenario, settings, changed, runs, {"measures": chosen, "until_clear": until})
+        for name in judged if looks == 1 else ():
+            _measured(name, comparison)
         if until_clear is None or defects or count >= most:
             return comparison
         if not comparison.leader(until_clear).tied:
@@ -124,14 +131,30 @@ def compare(
         count = min(count + step, most)
 
 
+def _chosen(names: Sequence[str]) -> list[str]:
+    """The metrics that were chosen by name or title, each once."""
+    titles = {one.title: one.name for one in registry.measures() if one.over == "run"}
+    given = arguments.names("measures", names, "goodput")
+    return list(dict.fromkeys(titles.get(name, name) for name in given))
+
+
 def _followed(name: str) -> None:
     """Refuses what no variant is best by."""
     every = {one.name: one for one in registry.measures() if one.over == "run"}
     ordered = [one.name for one in every.values() if one.better is not None]
-    if arguments.text("until_clear", name) not in every:
-        raise registry.unmeasured(name, ordered, "measure")
+    if arguments.text("a measure", name) not in every:
+        raise _unknown(name, ordered)
     if name not in ordered:
         raise InputError(f"no variant is best by {name}: neither more nor less of it is better")
+
+
+def _unknown(name: str, known: Sequence[str]) -> InputError:
+    """The error for what is no metric of a summary: the nearest ones alone, as there are very many."""
+    near = [f"'{one}'" for one in nearest(name) if one in known]
+    if not near or any(one.name == name for one in registry.measures()):
+        return registry.unmeasured(name, known, "measure")
+    hint = " or ".join(near)
+    return InputError(f"unknown measure '{name}': did you mean {hint}? `celltrain measures` lists all")
 
 
 def _measured(name: str, comparison: Comparison) -> None:
@@ -166,7 +189,7 @@ def _compared(
     settings: Variants,
     varied: Mapping[str, Scenario],
     runs: _Runs,
-    until: Mapping[str, Any] | None,
+    asked: Mapping[str, Any],
 ) -> Comparison:
     """The comparison of what ran. Runs are compared in pairs: a variant that lacks one is left out."""
     each = len(runs.found) // len(varied)
@@ -191,7 +214,7 @@ def _compared(
         "state_per_vc": state_per_vc({name: settings[name] for name in whole}),
         "seed": first["seed"],
         "replications": first["replications"],
-        "until_clear": until,
+        **asked,
         "bottleneck": first["bottleneck"],
         "bottlenecks": {name: one.manifest["bottleneck"] for name, one in results.items()},
         "units": {column: unit for one in results.values() for column, unit in one.manifest["units"].items()},

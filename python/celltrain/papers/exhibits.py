@@ -232,7 +232,7 @@ class Exhibits:
 
 NAMES_OF = {
     "flows": ("flow", "group", "kind", "source", "destination", "clp"),
-    "ports": ("port", "switch", "counted"),
+    "ports": ("port", "switch", "counted", "buffer_unit"),
 }
 """Columns that name things and measure nothing."""
 

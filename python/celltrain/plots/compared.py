@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from textwrap import fill
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from celltrain import text
 from celltrain.bounds import bounds, reach
 from celltrain.leaders import best_first
-from celltrain.plots.style import COLOURS, legible, panels, styled
+from celltrain.plots.style import COLOURS, LETTERS, evenly_wrapped, legible, panels, styled
+from celltrain.verdicts import LEAST
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +32,12 @@ APART = 0.12
 TITLE = 24
 """Letters of a column's title on a line."""
 
+LINE = 0.15
+"""Inches of a line of a title or of the caption."""
+
+UNJUDGED = "#777777"
+"""The colour of what is not part of the verdict."""
+
 
 def order_by(found: "Comparison", measure: "Measure") -> list[str]:
     """The variants, the best by a measure first."""
@@ -40,28 +47,59 @@ def order_by(found: "Comparison", measure: "Measure") -> list[str]:
 def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = None) -> "Figure":
     """Means with 95 % intervals, sorted by the first measure.
 
-    The best of each measure is full, as are those that cannot be told from it; the others are hollow.
-    Measures that the table of the comparison lacks are not judged.
+    The best of each measure is filled, as are those that cannot be told from it; the others are hollow.
+    Measures that the table of the comparison lacks are not part of its verdict, whose error is bounded over
+    the measures of the table: their marks are grey.
     """
     chosen = list(measures)[:COLUMNS] if measures else found.measures
     order = order_by(found, chosen[0])
     names = legible(order)
     longest = max(map(len, names))
     with styled():
-        width = 0.075 * longest + 0.6 + 1.75 * len(chosen)
-        figure, (axes,) = panels(1, len(chosen), max(width, 5.0), ROW * len(order) + 1.25, sharey=True)
+        width = max(0.075 * longest + 0.6 + 1.75 * len(chosen), 5.0)
+        letters = int(width * LETTERS)
+        caption = [line for part in _caption(found, chosen) for line in evenly_wrapped(part, letters)]
+        titles = max(len(_heading(found, measure).split("\n")) for measure in chosen)
+        height = ROW * len(order) + 1.25 + LINE * (len(caption) - 1 + max(0, titles - 3))
+        figure, (axes,) = panels(1, len(chosen), width, height, sharey=True)
         # A number at the end of an axis must not touch the one at the beginning of the next.
         figure.set_layout_engine("constrained", w_pad=APART)
         for axis, measure in zip(axes, chosen, strict=True):
-            _column(axis, found, measure, order)
+            _column(axis, found, measure, order, is_alone=len(chosen) == 1)
         axes[0].set_yticks(range(len(order)), names)
         axes[0].set_ylim(len(order) - 0.4, -0.6)
-        spread = " and 95 % interval" if found.manifest["replications"] > 1 else ""
-        figure.supxlabel(
-            f"mean{spread}, sorted by {chosen[0].title}; full: best, or not told from the best",
-            fontsize="small",
-        )
+        figure.supxlabel("\n".join(caption), fontsize="small")
     return figure
+
+
+def _is_judged(found: "Comparison", measure: "Measure") -> bool:
+    """Whether the comparison says which variant is best by a measure."""
+    return measure.name in {one.name for one in found.measures}
+
+
+def _caption(found: "Comparison", chosen: "Sequence[Measure]") -> list[str]:
+    """What the marks of some measures mean."""
+    count = found.manifest["replications"]
+    parts = [f"mean{' and 95 % interval' if count > 1 else ''}, sorted by {chosen[0].title}"]
+    judged = [_is_judged(found, measure) for measure in chosen]
+    if any(judged):
+        few = f" (fewer than {LEAST} replications decide nothing)" if count < LEAST else ""
+        parts.append(f"filled: best, or not distinguishable from the best{few}")
+    if not all(judged):
+        parts.append("grey: not part of the verdict, which is on the measures of the table")
+    return parts
+
+
+def _title(found: "Comparison", measure: "Measure") -> str:
+    """A measure with the unit in which it is drawn."""
+    _, unit = text.scale(found.size(measure), found.unit(measure))
+    return text.with_unit(measure.title, unit)
+
+
+def _heading(found: "Comparison", measure: "Measure") -> str:
+    """What stands above a column: the measure, and which direction is better."""
+    better = f"{measure.better} is better" if measure.better else "neither direction is better"
+    return "\n".join([*wrap(_title(found, measure), TITLE), *wrap(better, TITLE)])
 
 
 def _best(found: "Comparison", measure: "Measure") -> set[str]:
@@ -70,10 +108,13 @@ def _best(found: "Comparison", measure: "Measure") -> set[str]:
     return {leader.best, *leader.tied}
 
 
-def _column(axis: "Axes", found: "Comparison", measure: "Measure", order: Sequence[str]) -> None:
-    factor, unit = text.scale(found.size(measure), found.unit(measure))
-    is_judged = measure.name in {one.name for one in found.measures}
+def _column(
+    axis: "Axes", found: "Comparison", measure: "Measure", order: Sequence[str], *, is_alone: bool
+) -> None:
+    factor, _ = text.scale(found.size(measure), found.unit(measure))
+    is_judged = _is_judged(found, measure)
     best = _best(found, measure) if is_judged else set(order)
+    colour = COLOURS[0] if is_judged else UNJUDGED
     for row, name in enumerate(order):
         estimate = found.results[name].estimate(measure.name)
         if not math.isfinite(estimate.mean):
@@ -86,18 +127,16 @@ def _column(axis: "Axes", found: "Comparison", measure: "Measure", order: Sequen
             [estimate.mean / factor],
             [row],
             xerr=[[below / factor], [above / factor]],
-            fmt="o",
-            color=COLOURS[0],
-            markerfacecolor=COLOURS[0] if name in best else "white",
+            fmt="o" if is_judged else "D",
+            color=colour,
+            markerfacecolor=colour if name in best else "white",
             markersize=5,
             capsize=2,
             linewidth=1,
         )
-    title = fill(text.with_unit(measure.title, unit), TITLE)
-    judged = f"{measure.better} is better" if is_judged else "not judged"
-    axis.set_title(f"{title}\n{judged}", fontsize="small")
+    axis.set_title(_heading(found, measure), fontsize="small")
     axis.grid(visible=True, axis="y")
     axis.tick_params(axis="y", length=0)
-    axis.locator_params(axis="x", nbins=3)
+    axis.locator_params(axis="x", nbins=5 if is_alone else 3)
     if bounds(measure)[0] == 0 and axis.get_xlim()[0] < 0:
         axis.set_xlim(left=0)

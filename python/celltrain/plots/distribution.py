@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from celltrain.distributions import merged
 from celltrain.errors import InputError, unknown
 from celltrain.plots.style import COLOURS, legend_columns, legible, logarithmic, panels, styled
 from celltrain.registry import measures, unmeasured
@@ -23,6 +24,9 @@ __all__ = ["DELAY", "Sample", "cdf", "known_metrics", "unknown_metric", "values_
 DELAY = "delay"
 """The metric that stands for the time that cells spend at a port."""
 
+COMPLETIONS = "flow_completion_time"
+"""The measure of `distributions` that has one value for each short flow."""
+
 PERCENTILES = (50, 95, 99)
 
 STYLES = ("-", "--", "-.", ":")
@@ -30,6 +34,9 @@ STYLES = ("-", "--", "-.", ":")
 
 POINTS = 2000
 """Points drawn of a curve."""
+
+OVER_PERIODS = ("utilisation",)
+"""Series whose samples are over the time since the sample before; the others are of an instant."""
 
 OF_EVENTS = ("sent", "retransmitted", "acknowledged", "rtt", "ssthresh")
 """Series that only runs with recorded events have."""
@@ -48,21 +55,25 @@ class Sample(NamedTuple):
     """Values of the results that are left out, as ratios of which nothing happened."""
 
 
-def values_of(result: "Result", name: str, entity: str | None = None) -> Sample:
-    """All values of a metric of `series`, a column of `flows`, or a metric of `summary`.
+def values_of(result: "Result", name: str, entity: str | None = None, begin: float = 0.0) -> Sample:
+    """All values of a metric of `series`, a column of `flows`, a metric of `summary`, or completion times.
 
     Args:
         result: where to look.
         name: the metric or column.
         entity: of series and flows only this one's values.
+        begin: of series only samples from this time on, in seconds: those before are of the warm-up.
 
     Raises:
         InputError: there is no such metric, or it has no value.
     """
     import polars as pl
 
-    frame, unit = result.flows, result.manifest["units"].get(name, "")
+    if name == COMPLETIONS:
+        return _completion_times(result, entity)
+    frame, unit, when = result.flows, "", ""
     if name in _numeric(result):
+        unit = _unit_of_flows(result, name)
         chosen = frame if entity is None else _of(frame, "flow", entity)
         found = chosen[name]
     else:
@@ -75,11 +86,44 @@ def values_of(result: "Result", name: str, entity: str | None = None) -> Sample:
             raise InputError(f"{name} is of the whole run: it has no values of {entity} alone")
         if entity is not None:
             chosen = _of(chosen, "entity", entity)
+        if "t" in chosen.columns and begin > 0:
+            chosen, when = _measured(chosen, name, begin), " after the warm-up"
         found = chosen["value"]
     values = found.cast(pl.Float64).drop_nulls().drop_nans().sort().to_numpy()
     if not len(values):
-        raise InputError(f"{name} has no values" + (f" of {entity}" if entity else ""))
+        raise InputError(f"{name} has no values" + (f" of {entity}" if entity else "") + when)
     return Sample(values, unit, len(found) - len(values))
+
+
+def _completion_times(result: "Result", entity: str | None) -> Sample:
+    """The completion time of each short flow, as the end of its bin: too long by at most 1/64."""
+    import numpy as np
+
+    if entity is not None:
+        raise InputError(f"{COMPLETIONS} is of the whole run: it has no values of {entity} alone")
+    bins = merged(result.distributions.filter(measure=COMPLETIONS))
+    if bins.is_empty():
+        raise InputError(f"{COMPLETIONS} has no values")
+    return Sample(np.repeat(bins["high"].to_numpy() * 1e-12, bins["weight"].to_numpy()), "s")
+
+
+def _unit_of_flows(result: "Result", name: str) -> str:
+    """The unit of a column of flows; what is counted in cells may be packets on the links of a result."""
+    from celltrain.parquet import CARRIED, units_of
+
+    unit = units_of("flows").get(name, "")
+    if unit != CARRIED:
+        return unit
+    # An older version did not say what ports count.
+    return either(result.ports["counted"]) if "counted" in result.ports.columns else "cells"
+
+
+def _measured(series: "pl.DataFrame", name: str, begin: float) -> "pl.DataFrame":
+    """The samples that lie in the measured time, which begins after the warm-up."""
+    import polars as pl
+
+    # The sample at its first instant is over a time that lies before.
+    return series.filter(pl.col("t") > begin if name in OVER_PERIODS else pl.col("t") >= begin)
 
 
 def _of(frame: "pl.DataFrame", column: str, entity: str) -> "pl.DataFrame":
@@ -105,13 +149,18 @@ def known_metrics(result: "Result") -> list[str]:
     series, summary = (
         frame["metric"].unique(maintain_order=True) for frame in (result.series, result.summary)
     )
-    return list(dict.fromkeys([DELAY, *series, *_numeric(result), *summary]))
+    kept = [COMPLETIONS] if COMPLETIONS in result.distributions["measure"] else []
+    return list(dict.fromkeys([DELAY, *kept, *series, *_numeric(result), *summary]))
 
 
 def unknown_metric(name: str, known: Iterable[str]) -> InputError:
     """The error for what has no distribution."""
     if name in OF_EVENTS:
         return unknown("metric", name, known, "Runs that record events have it: --events, or events=True")
+    if name == COMPLETIONS:
+        return unknown(
+            "metric", name, known, "Runs with measures.distributions = true and short flows have it"
+        )
     if name in (one.name for one in measures() if one.over == "time"):
         return unknown("metric", name, known, "Traced runs have it: --trace, or trace=True")
     return unmeasured(name, known)
@@ -124,11 +173,9 @@ def cdf(samples: Mapping[str, Sample], label: str) -> "Figure":
         samples: samples by their names.
         label: what their values are.
     """
-    import numpy as np
-
     unit = either(sample.unit for sample in samples.values())
     every = {name: sample.values for name, sample in samples.items()}
-    size = max(float(np.percentile(values, 95)) for values in every.values())
+    size = max(_percentile(values, 95) for values in every.values())
     factor, unit_shown = scale(size, unit)
     entries = list(map(_entry, legible([*samples]), samples.values()))
     with styled():
@@ -141,8 +188,8 @@ def cdf(samples: Mapping[str, Sample], label: str) -> "Figure":
                 "linewidth": 1.4,
             }
             axis.plot(x / factor, share, drawstyle="steps-post", color=colour, label=entry, **style)
-            marks = np.percentile(values, PERCENTILES)
-            axis.plot(marks / factor, [one / 100 for one in PERCENTILES], "o", color=colour, markersize=4)
+            marks = [_percentile(values, one) / factor for one in PERCENTILES]
+            axis.plot(marks, [one / 100 for one in PERCENTILES], "o", color=colour, markersize=4)
         axis.set_ylim(0, 1.02)
         if _spreads(every):
             logarithmic(axis, "x")
@@ -158,10 +205,8 @@ def cdf(samples: Mapping[str, Sample], label: str) -> "Figure":
 
 def _entry(name: str, sample: Sample) -> str:
     """What the legend says of a sample: its percentiles, and how many values are left out."""
-    import numpy as np
-
-    percentiles = np.percentile(sample.values, PERCENTILES)
-    said = f"{name}: {', '.join(quantity(float(one), sample.unit, 3) for one in percentiles)}"
+    percentiles = (_percentile(sample.values, one) for one in PERCENTILES)
+    said = f"{name}: {', '.join(quantity(one, sample.unit, 3) for one in percentiles)}"
     size = len(sample.values) + sample.undefined
     return f"{said}; {sample.undefined:,} of {size:,} values undefined" if sample.undefined else said
 
@@ -169,14 +214,24 @@ def _entry(name: str, sample: Sample) -> str:
 def _curve(values: "Values") -> "tuple[Values, Values]":
     import numpy as np
 
-    places = np.unique(np.linspace(0, len(values) - 1, min(len(values), POINTS)).astype(int))
+    drawn = np.linspace(0, len(values) - 1, min(len(values), POINTS)).astype(int)
+    # The marks lie on what is drawn of the curve.
+    places = np.unique([*drawn, *(_rank(len(values), one) for one in PERCENTILES)])
     # The curve begins at zero, where the least value is.
     return np.append(values[:1], values[places]), np.append(0.0, (places + 1) / len(values))
 
 
-def _spreads(every: "Mapping[str, Values]") -> bool:
-    import numpy as np
+def _percentile(values: "Values", percent: int) -> float:
+    """The least value that so many per cent of the values do not exceed: where the curve reaches them."""
+    return float(values[_rank(len(values), percent)])
 
-    lows = [float(np.percentile(values, 1)) for values in every.values()]
-    highs = [float(np.percentile(values, 99)) for values in every.values()]
+
+def _rank(count: int, percent: int) -> int:
+    """The place of a percentile among sorted values; whole numbers, as rounding would take the next one."""
+    return -(-percent * count // 100) - 1
+
+
+def _spreads(every: "Mapping[str, Values]") -> bool:
+    lows = [_percentile(values, 1) for values in every.values()]
+    highs = [_percentile(values, 99) for values in every.values()]
     return min(lows) > 0 and max(highs) > DECADES * min(lows)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from celltrain.errors import InputError
+from celltrain.errors import InputError, unknown
 from celltrain.experiment import Task, simulate
 from celltrain.plots.style import COLOURS, panels, styled, titled
 from celltrain.results import record_frame
 from celltrain.scenario import Scenario
-from celltrain.text import scale, with_unit
+from celltrain.text import counted, scale, with_unit
 from celltrain.traces import Trace
 
 if TYPE_CHECKING:
@@ -24,6 +24,12 @@ SAMPLES = 1500
 
 MOST_SAMPLES = 100_000
 """Samples over the whole run, however short the time that is shown."""
+
+REQUESTS = "requests"
+"""What the events of a flow of answers call the connection on which its client asks: `1/requests`."""
+
+MARGIN = 0.05
+"""The part of a short flow's time that is shown on either side of it."""
 
 LISTED = 14
 """Events explained below the picture; the others are only marked."""
@@ -60,6 +66,21 @@ class FlowTraces:
     ssthresh: Trace
 
 
+def check_flow(scenario: Scenario, name: str) -> None:
+    """Refuses the name of what is neither a flow nor a connection that a flow opens, such as `web1/3`.
+
+    Raises:
+        InputError: there is no such flow.
+    """
+    known = scenario.core.flow_names()
+    source, _, part = name.rpartition("/")
+    if name in known or (source in known and (part == REQUESTS or part.isdecimal())):
+        return
+    if source in known:
+        raise InputError(f"unknown flow '{name}': the short flows of {source} are {source}/1, {source}/2, …")
+    raise unknown("flow", name, known)
+
+
 def flow_of_run(
     scenario: Scenario,
     name: str,
@@ -70,9 +91,13 @@ def flow_of_run(
 ) -> "Figure":
     """Runs one replication of a scenario and draws one of its flows; `span` is in seconds.
 
+    Of a short flow, as `web1/3`, the whole run shows the time from its first segment to its last
+    acknowledgement.
+
     Raises:
-        InputError: no TCP carries the flow.
+        InputError: there is no such flow, or no TCP carries it.
     """
+    check_flow(scenario, name)
     period = max((span[1] - span[0]) / SAMPLES, scenario.duration / MOST_SAMPLES)
     sampled = scenario.with_(sample=f"{max(round(period * 1e9), 1)} ns")
     master = scenario.seed if seed is None else seed
@@ -83,9 +108,36 @@ def flow_of_run(
 
     drawn = FlowTraces(*map(trace, ("sent", "retransmitted", "acknowledged", "cwnd", "ssthresh")))
     if not len(drawn.sent.t):
-        raise InputError(f"flow '{name}' sends no TCP segments: there is nothing to draw")
+        raise _undrawn(name, [one.entity for one in record.traces("sent")])
+    if name not in scenario.core.flow_names() and span == (0.0, scenario.duration):
+        span = _lifetime(drawn, span)
     title = f"{scenario.name}: flow {name}, seed {master}, replication {replication}"
     return flow(title, drawn, flow_events(record_frame("events", [record]), name), span)
+
+
+def _undrawn(name: str, senders: Sequence[str]) -> InputError:
+    """The error for a flow without segments of its own: it may open short flows, each drawn alone."""
+    is_source = any(one.startswith(f"{name}/") for one in senders)
+    source = name if is_source else name.rpartition("/")[0]
+    parts = (one.removeprefix(f"{source}/") for one in senders if one.startswith(f"{source}/"))
+    numbers = sorted(int(part) for part in parts if part.isdecimal())
+    if not numbers:
+        return InputError(f"flow '{name}' sends no TCP segments: there is nothing to draw")
+    unknown_part = "" if is_source else f"unknown flow '{name}': "
+    return InputError(
+        f"{unknown_part}'{source}' opens {counted(len(numbers), 'short flow')} in this run: name one, "
+        f"from {source}/{numbers[0]} to {source}/{numbers[-1]}"
+    )
+
+
+def _lifetime(drawn: FlowTraces, span: tuple[float, float]) -> tuple[float, float]:
+    """The time from the first segment to the last acknowledgement, with some space on either side."""
+    times = [
+        float(trace.t[end]) for trace in (drawn.sent, drawn.acknowledged) if len(trace.t) for end in (0, -1)
+    ]
+    begin, end = min(times), max(times)
+    space = MARGIN * (end - begin) or MARGIN * (span[1] - span[0])
+    return max(span[0], begin - space), min(span[1], end + space)
 
 
 def flow(title: str, drawn: FlowTraces, events: Sequence[FlowEvent], span: tuple[float, float]) -> "Figure":
@@ -200,7 +252,14 @@ def _sequence(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor
 
 def _windows(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor: float) -> None:
     """Congestion window and slow-start threshold in kB; a threshold far above the window is cut off."""
+    axis.set_xlim(span[0] / factor, span[1] / factor)
+    axis.set_ylabel("window (kB)")
     window, threshold = (_within(trace, span, factor) for trace in (drawn.cwnd, drawn.ssthresh))
+    if not len(window.t):
+        why = "of short flows no windows are sampled" if not len(drawn.cwnd.t) else "no sample in this time"
+        axis.set_yticks([])
+        axis.annotate(why, (0.5, 0.5), xycoords="axes fraction", ha="center", va="center")
+        return
     axis.plot(window.t, window.value / 1e3, color=COLOURS[0], linewidth=1.0, label="congestion window")
     axis.plot(
         threshold.t,
@@ -212,8 +271,6 @@ def _windows(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor:
         label="slow-start threshold",
     )
     axis.set_ylim(0, 1.15 * float(window.value.max(initial=1.0)) / 1e3)
-    axis.set_xlim(span[0] / factor, span[1] / factor)
-    axis.set_ylabel("window (kB)")
     axis.legend(loc="upper left", bbox_to_anchor=(0, 1.22), ncols=2)
 
 

@@ -18,7 +18,7 @@ from celltrain.text import first_of, named
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from celltrain.cells import PortFacts
+    from celltrain.cells import Cells, PortFacts
     from celltrain.comparison import Comparison
     from celltrain.plots.distribution import Values
     from celltrain.plots.queue import QueuePanel
@@ -77,12 +77,16 @@ class ResultPlots:
         """A TCP connection: sequence numbers, ACKs, windows, and its events with their causes.
 
         The replication runs again.
+
+        Args:
+            name: the flow; the third short flow of `web1` is `web1/3`.
+            span: begin and end of the time to show, in seconds.
+            replication: which replication, from 0.
         """
-        from celltrain.plots.flow import flow_of_run
+        from celltrain.plots.flow import check_flow, flow_of_run
 
         scenario = scenario_of(self._result)
-        if name not in scenario.core.flow_names():
-            raise unknown("flow", name, scenario.core.flow_names())
+        check_flow(scenario, name)
         _check_replication([self._result], replication)
         seed = self._result.manifest["seed"]
         return flow_of_run(scenario, name, span_of(scenario, span), seed=seed, replication=replication)
@@ -93,18 +97,18 @@ class ResultPlots:
 
         return flow_bars(self._result)
 
-    def cdf(self, metric: str, entity: str | None = None) -> "Figure":
-        """The distribution of a series, of a column of flows, or of a summary metric.
+    def cdf(self, metric: str, entity: str | None = None, span: Span = WHOLE) -> "Figure":
+        """The distribution of a series after the warm-up, of a column of flows, or of a summary metric.
 
         "delay" is the time that cells spend at a port, from replication 0, which runs again.
 
         Args:
             metric: its name.
             entity: only the values of this flow or port.
+            span: of "delay" begin and end of the time, in seconds; the measured time by default.
         """
-        return _cdf(
-            {self._result.manifest["name"]: (scenario_of(self._result), self._result)}, metric, entity
-        )
+        one = {self._result.manifest["name"]: (scenario_of(self._result), self._result)}
+        return _cdf(one, metric, entity, span)
 
 
 class ComparisonPlots:
@@ -146,12 +150,13 @@ class ComparisonPlots:
                 noted(figure, first_of(MOST_COLUMNS, len(known), "variant"))
         return figure
 
-    def cdf(self, metric: str, entity: str | None = None, variants: Sequence[str] = ()) -> "Figure":
+    def cdf(
+        self, metric: str, entity: str | None = None, variants: Sequence[str] = (), span: Span = WHOLE
+    ) -> "Figure":
         """The distribution of a metric under some variants; see `ResultPlots.cdf`."""
         scenarios = self._found.scenarios
-        return _cdf(
-            {name: (scenarios[name], one) for name, one in self._some(variants).items()}, metric, entity
-        )
+        every = {name: (scenarios[name], one) for name, one in self._some(variants).items()}
+        return _cdf(every, metric, entity, span)
 
     def _some(self, names: Sequence[str]) -> dict[str, Result]:
         names = arguments.names("variants", names, self._found.baseline)
@@ -326,7 +331,9 @@ def _windows(results: Mapping[str, Result], replication: int) -> "Figure":
     return windows([*columns.values()])
 
 
-def _cdf(every: Mapping[str, tuple[Scenario, Result]], metric: str, entity: str | None) -> "Figure":
+def _cdf(
+    every: Mapping[str, tuple[Scenario, Result]], metric: str, entity: str | None, span: Span
+) -> "Figure":
     from celltrain.plots.distribution import (
         DELAY,
         Sample,
@@ -341,12 +348,14 @@ def _cdf(every: Mapping[str, tuple[Scenario, Result]], metric: str, entity: str 
         has = {name: known_metrics(result) for name, (_, result) in every.items()}
         if not any(metric in one for one in has.values()):  # misspelt, which is no fault of a variant
             raise unknown_metric(metric, dict.fromkeys(chain(*has.values())))
+        if span != WHOLE:
+            raise InputError(f"--from and --to, or span, are of {DELAY} alone: leave them out for {metric}")
         label = metric.replace("_", " ")
 
     def sample(scenario: Scenario, result: Result) -> Sample:
         if metric == DELAY:
-            return Sample(_delays(scenario, result, entity), "s")
-        return values_of(result, metric, entity)
+            return Sample(_delays(scenario, result, entity, span), "s")
+        return values_of(result, metric, entity, scenario.warm_up)
 
     return cdf(_of_each({name: partial(sample, *one) for name, one in every.items()}), label)
 
@@ -372,19 +381,52 @@ def _of_each(every: "Mapping[str, Callable[[], T]]") -> "dict[str, T]":
     return found
 
 
-def _delays(scenario: Scenario, result: Result, port: str | None) -> "Values":
-    """From arrival to the end of transmission, of every cell that a port forwarded after the warm-up."""
+def _delays(scenario: Scenario, result: Result, port: str | None, span: Span) -> "Values":
+    """From arrival to the end of transmission, of every cell that a port forwarded in a time.
+
+    By default it is the measured time, after the warm-up.
+    """
     import numpy as np
 
-    from celltrain.cells import port_facts, read_cells
+    from celltrain.cells import port_facts
 
     facts = port_facts(scenario, port)
-    cells = read_cells(scenario, facts, (scenario.warm_up, scenario.duration), result.manifest["seed"])
-    delays = (cells.left - cells.arrived)[cells.accepted]
-    found: Values = np.sort(delays[~np.isnan(delays)])
-    if not len(found):
-        raise InputError(f"{facts.name} forwarded nothing after the warm-up")
-    return found
+    warm_up, end = _measured(scenario, span)
+    before = facts.slot  # a cell may leave just as the measured time begins
+    while True:
+        begin = max(0.0, warm_up - before)
+        cells = _followed(scenario, facts, (begin, end), result.manifest["seed"])
+        # The measures of a port count these too: the time T has its first instant, and not its last.
+        forwarded = cells.accepted & (cells.left >= warm_up) & (cells.left < end)
+        arrived, left = cells.arrived[forwarded], cells.left[forwarded]
+        if not len(left):
+            when = "after the warm-up" if span == WHOLE else "in this time"
+            raise InputError(f"{facts.name} forwarded nothing {when}")
+        waited = left[np.isnan(arrived)]
+        if not len(waited) or not begin:
+            return np.sort(left - arrived)
+        # Some were in the buffer already, and it takes about this long until all have left.
+        before = 4 * max(before, float(waited.max()) - warm_up)
+
+
+def _measured(scenario: Scenario, span: Span) -> tuple[float, float]:
+    """The time of a distribution: all that is measured, as far as no other is given."""
+    first, last = span_of(scenario, span)
+    return scenario.warm_up if span[0] is None and scenario.warm_up < last else first, last
+
+
+def _followed(scenario: Scenario, port: "PortFacts", span: tuple[float, float], seed: int) -> "Cells":
+    """The cells at a port in a time; says how to choose a shorter one."""
+    from celltrain.cells import read_cells
+
+    try:
+        return read_cells(scenario, port, span, seed)
+    except InputError as error:
+        if "too long" not in str(error):
+            raise
+        raise InputError(
+            f"{error}, or less where cells wait as it begins (--from and --to, or span)"
+        ) from None
 
 
 def _chosen(known: Sequence[Measure], names: Sequence[str]) -> list[Measure]:

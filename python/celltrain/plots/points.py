@@ -12,6 +12,7 @@ from celltrain.plots.style import (
     HATCHES,
     MARKERS,
     NAME,
+    evenly_wrapped,
     keyed,
     legend_columns,
     legible,
@@ -37,6 +38,9 @@ SPREAD = 0.6
 MOST_LETTERS = 26
 """Letters that stand side by side below a panel, if every category has as many as the longest; more are
 written at a slant."""
+LABEL = 30
+"""Letters of a line of a label beside a panel."""
+
 MANY = 16
 """Bars from which on they are narrow."""
 
@@ -187,4 +191,4 @@ def _point_panel(axis: "Axes", panel: PointPanel) -> None:
     axis.set_xlim(-0.6, len(names) - 0.4)
     titled(axis, panel.title)
     axis.set_xlabel(panel.xlabel)
-    axis.set_ylabel(panel.ylabel)
+    axis.set_ylabel("\n".join(evenly_wrapped(panel.ylabel, LABEL)))

@@ -6,12 +6,12 @@ occupancy alone.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from celltrain.cells import Cells, PortFacts
-from celltrain.plots.style import COLOURS, legible, panels, styled, titled
+from celltrain.plots.style import COLOURS, inches_beside, legible, panels, styled, titled
 from celltrain.text import scale
 from celltrain.traces import Trace, decimate
 
@@ -68,9 +68,10 @@ def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
     low = 0.0 if every[0].cells is None else 0.24 * len(lanes) + 0.1 if each_cell else 0.8
     high = TALL if len(every) < MANY else LOW
     heights = [height for _ in every for height in ((high, low) if low else (high,))]
-    top = max(map(_top, every))
+    tops = _of_framings(every, map(_top, every))
     part, unit = scale(span[1] - span[0], "s")
     factor = 1 / part
+    beside = inches_beside(lanes if each_cell else [])
     with styled():
         size = (8.0, sum(heights) + 0.3 * len(every) + 1.0)
         figure, grid = panels(len(heights), 1, *size, sharex=True, height_ratios=heights)
@@ -78,8 +79,8 @@ def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
         each = 2 if low else 1
         for place, panel in enumerate(every):
             above = axes[each * place]
-            _occupancy(above, panel, factor, top)
-            titled(above, _title(panel), fontsize="medium")
+            _occupancy(above, panel, factor, tops[panel.port.framing])
+            titled(above, _title(panel), beside=beside, fontsize="medium")
             if low:
                 assert panel.cells is not None, "cells of all runs, or of none"
                 below = axes[each * place + 1]
@@ -88,18 +89,26 @@ def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
                 else:
                     _counts(below, panel.cells, span, factor)
         if low:
-            _share(axes[1::2])
+            _share(axes[1::2], every)
         axes[-1].set_xlim(span[0] * factor, span[1] * factor)
         axes[-1].set_xlabel(f"time ({unit})")
         _legend(figure, every, each_cell)
     return figure
 
 
-def _share(axes: "Sequence[Axes]") -> None:
-    """One scale for what stands below the queues."""
-    top = max(axis.get_ylim()[1] for axis in axes)
-    for axis in axes:
-        axis.set_ylim(top=top)
+def _share(axes: "Sequence[Axes]", every: Sequence[QueuePanel]) -> None:
+    """One scale for what stands below the queues and counts the same."""
+    tops = _of_framings(every, [axis.get_ylim()[1] for axis in axes])
+    for axis, panel in zip(axes, every, strict=True):
+        axis.set_ylim(top=tops[panel.port.framing])
+
+
+def _of_framings(every: Sequence[QueuePanel], heights: Iterable[float]) -> dict[str, float]:
+    """The largest height of the panels of cells and of those of packets, which have no common scale."""
+    found: dict[str, float] = {}
+    for panel, height in zip(every, heights, strict=True):
+        found[panel.port.framing] = max(height, found.get(panel.port.framing, 0.0))
+    return found
 
 
 def _lanes(every: Sequence[QueuePanel]) -> list[str]:
@@ -285,16 +294,13 @@ def _legend(figure: "Figure", every: Sequence[QueuePanel], each_cell: bool) -> N
 
     if all(panel.cells is None for panel in every):
         return
-    unit = every[0].port.framing.removesuffix("s")
     handles: list[Any] = [
         Patch(facecolor=USEFUL, alpha=0.55, label="accepted"),
         Line2D([], [], linestyle="", marker="x", color=DISCARDED, markeredgewidth=1.3, label="discarded"),
     ]
-    if unit == "cell":
-        dead = Patch(
-            facecolor="white", edgecolor=DEAD, hatch="////", label="dead: the rest of a broken frame"
-        )
+    if any(panel.port.framing == "cells" for panel in every):
+        dead = Patch(facecolor="white", edgecolor=DEAD, hatch="////", label="dead: part of a broken frame")
         handles.insert(1, dead)
-        if each_cell:
-            handles.append(Line2D([], [], linestyle="", marker=".", color="#333333", label="end of a frame"))
+    if each_cell:
+        handles.append(Line2D([], [], linestyle="", marker=".", color="#333333", label="end of a frame"))
     figure.legend(handles=handles, loc="outside lower center", ncols=4)

@@ -4,7 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from celltrain.plots.style import NAME, colour_of, keyed, legible, panels, styled, titled
+from celltrain.plots.style import (
+    NAME,
+    colour_of,
+    evenly_wrapped,
+    inches_beside,
+    keyed,
+    legible,
+    panels,
+    styled,
+    titled,
+)
 from celltrain.text import either, scale, with_unit
 from celltrain.traces import Trace, Windows, common_scale, decimate
 
@@ -13,6 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["SeriesPanel", "WindowPanel", "occupancy", "over_time", "windows"]
+
+LABEL = 26
+"""Letters of a line of a label beside a panel."""
 
 POINTS = 1200
 """Points drawn of a series: more than a column of a printed page can show."""
@@ -55,7 +68,8 @@ def over_time(every: Sequence[SeriesPanel]) -> "Figure":
                 seen.add(name)
                 axis.plot(drawn.t / factor, drawn.value, color=colours[name], linewidth=0.8, label=label)
             titled(axis, panel.title)
-            axis.set_ylabel(with_unit(panel.label, panel.traces[0].unit))
+            label = with_unit(panel.label, panel.traces[0].unit)
+            axis.set_ylabel("\n".join(evenly_wrapped(label, LABEL)))
             axis.margins(x=0)
             if len(seen) > 1:
                 beside = 4 if max(map(len, labels.values())) <= NAME // 2 else 3
@@ -80,8 +94,10 @@ def windows(columns: Sequence[WindowPanel]) -> "Figure":
         size = (5.5 * len(columns), max(0.36 * strips, 1.4) + 2.0)
         # One pair of axes per column: one per strip would be drawn ten times as slowly.
         figure, axes = panels(2, len(columns), *size, sharex=True, height_ratios=[max(strips, 4), 3])
+        beside = inches_beside(trace.entity for trace in shown)
         for above, below, column in zip(*axes, columns, strict=True):
             _strips(above, column, colours, top, time[0])
+            titled(above, _title(column), beside=beside)
             # Axes that are shared would all have the names, and the height, of the last column.
             above.set_ylim(len(column.windows.shown) - strips, len(column.windows.shown))
             above.tick_params(
@@ -92,11 +108,11 @@ def windows(columns: Sequence[WindowPanel]) -> "Figure":
                 below.tick_params(axis="y", labelleft=False)
             together = decimate(column.windows.together, POINTS)
             below.fill_between(together.t / time[0], together.value / factor, color="#bbbbbb", linewidth=0)
-            below.set_ylim(bottom=0)
             below.margins(x=0)
             below.set_xlabel(with_unit("time", time[1]))
             if column is columns[0] or column.windows.part:
                 below.set_ylabel(with_unit(column.windows.sum_name, unit))
+        axes[1][0].set_ylim(bottom=0)  # a limit ends the scaling to the data of all columns
         keyed(figure, colours)
     return figure
 
@@ -131,6 +147,11 @@ def _names(column: WindowPanel) -> list[str]:
     return [trace.entity for trace in column.windows.shown]
 
 
+def _title(column: WindowPanel) -> str:
+    """What stands above a column."""
+    return ": ".join(filter(None, (column.title, column.windows.part)))
+
+
 def _strips(axis: "Axes", column: WindowPanel, colours: Mapping[str, str], top: float, factor: float) -> None:
     """Every window on a base line of its own, the first on top, each strip one unit high."""
     shown = column.windows.shown
@@ -145,4 +166,3 @@ def _strips(axis: "Axes", column: WindowPanel, colours: Mapping[str, str], top: 
     axis.tick_params(axis="both", length=0)
     axis.tick_params(axis="x", labelbottom=False)
     axis.margins(x=0)
-    titled(axis, ": ".join(filter(None, (column.title, column.windows.part))))

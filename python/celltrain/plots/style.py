@@ -23,10 +23,12 @@ __all__ = [
     "COLOURS",
     "FORMATS",
     "HATCHES",
+    "LETTERS",
     "MARKERS",
     "NAME",
     "colour_of",
     "evenly_wrapped",
+    "inches_beside",
     "keeps_pictures",
     "keyed",
     "lay_out",
@@ -63,8 +65,14 @@ NAME = 28
 GROWTH = 1.12
 """By how much panels are wider after their layout than before it."""
 
+NUMBERS = 0.3
+"""Inches beside a panel that are there for the numbers of its axis."""
+
 MOST_BESIDE = 6
 """Entries of a legend side by side."""
+
+MOST_LABELLED = 8
+"""Values along a logarithmic axis that have labels of their own."""
 
 PLACES = 6
 """Decimals of the position of an axis, of which the whole picture is 1: a thousandth of a pixel."""
@@ -167,15 +175,28 @@ def colour_of(names: Sequence[str]) -> dict[str, str]:
     return {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(distinct)}
 
 
-def titled(axis: "Axes", title: str, **look: Any) -> None:
-    """Writes a title above a panel, on as many lines as its width asks for, of about one length."""
+def titled(axis: "Axes", title: str, *, beside: float = 0.0, **look: Any) -> None:
+    """Writes a title above a panel, on as many lines as its width asks for, of about one length.
+
+    Args:
+        axis: the panel.
+        title: the title.
+        beside: inches that long names beside the panel take from its width; see `inches_beside`.
+        look: as matplotlib has it.
+    """
     figure = axis.get_figure(root=True)
     assert figure is not None
-    width = GROWTH * axis.get_position().width * figure.get_figwidth()
+    width = GROWTH * axis.get_position().width * figure.get_figwidth() - beside
     title = " ".join(spelled_out(title).split())
     fits = _inches(title) <= width
     lines = [title] if fits else evenly_wrapped(title, max(20, int(width * LETTERS)))
     axis.set_title(plain("\n".join(lines)), **look)
+
+
+def inches_beside(names: Iterable[str]) -> float:
+    """Inches that legible names beside a panel take from its width."""
+    longest = max((len(name) for name in legible([*names])), default=0)
+    return max(0.0, longest / LETTERS - NUMBERS)
 
 
 def _inches(words: str) -> float:
@@ -189,14 +210,24 @@ def _inches(words: str) -> float:
     return float(points) / 72
 
 
-def logarithmic(axis: "Axes", which: Literal["x", "y"]) -> None:
-    """Makes an axis logarithmic, its labels plain numbers: "6", not "6 × 10^0"."""
-    from celltrain.plots.ticks import PlainLog
+def logarithmic(axis: "Axes", which: Literal["x", "y"], values: Iterable[float] = ()) -> None:
+    """Makes an axis logarithmic, its labels plain numbers: "6", not "6 × 10^0".
+
+    Where it has a few values, these are labelled, and nothing else.
+    """
+    from matplotlib.ticker import NullFormatter, NullLocator
+
+    from celltrain.plots.ticks import LogTicks, PlainLog
 
     axis.set(**{f"{which}scale": "log"})
     one = axis.xaxis if which == "x" else axis.yaxis
+    distinct = {*values}
+    labelled = sorted(distinct) if len(distinct) <= MOST_LABELLED else []
+    one.set_major_locator(LogTicks(labelled))
     one.set_major_formatter(PlainLog())
-    one.set_minor_formatter(PlainLog(minor_thresholds=(1, 0.4)))
+    one.set_minor_formatter(NullFormatter())
+    if labelled:
+        one.set_minor_locator(NullLocator())
 
 
 def plain(words: str) -> str:
@@ -245,10 +276,12 @@ def noted(figure: "Figure", *notes: str) -> None:
     Call it after the legend of the figure is made: the notes stand in its title, as the layout of matplotlib
     would write both at one place.
     """
-    text = plain("\n".join(filter(None, notes)))
+    letters = int(figure.get_figwidth() * LETTERS)
+    text = plain("\n".join(line for note in notes for line in evenly_wrapped(note, letters)))
     if text and figure.legends:
         title = figure.legends[0].get_title().get_text()
         figure.legends[0].set_title("\n".join(filter(None, (title, text))))
+        figure.legends[0].get_title().set_multialignment("center")
     elif text:
         figure.supxlabel(text, fontsize="small")
 

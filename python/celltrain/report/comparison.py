@@ -54,7 +54,8 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
     _windows(page, found, order)
     _tables(page, found)
     parts.how_sure(page, m)
-    parts.rerun(page, command or _command(found), m)
+    same = "saved to a file it gives the same runs" + ("" if m.get("scenarios") else " of each variant")
+    parts.rerun(page, command or _command(found), m, same)
     return page.html()
 
 

@@ -1,4 +1,4 @@
-"""Whole distributions in reports: how long frames take, and how much the bottleneck's buffer holds."""
+"""Whole distributions in reports: how long frames and transfers take, and how much the bottleneck holds."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -34,8 +34,10 @@ def add_distributions(page: Page, results: Mapping[str, Result], order: Sequence
         name: frame.filter(measure="occupancy", over="port", entity=results[name].manifest["bottleneck"])
         for name, frame in kept.items()
     }
+    transfers = {name: frame.filter(measure="flow_completion_time") for name, frame in kept.items()}
     page.section("Distributions")
     _add(page, "Transfer delay of frames", "Share of the frames that take no longer.", delays)
+    _add(page, "Completion time of short flows", "Share of the transfers that take no longer.", transfers)
     _add(page, "Occupancy of the bottleneck", "Share of the time in which the buffer holds no more.", queues)
 
 
@@ -71,10 +73,12 @@ def distribution_chart(title: str, found: Mapping[str, "pl.DataFrame"]) -> dict[
 
 
 def _curve(name: str, frame: "pl.DataFrame", factor: float, unit: str) -> dict[str, Any]:
-    kept = frame.gather_every(max(1, len(frame) // POINTS))
-    if kept["high"][-1] != frame["high"][-1]:
-        kept = kept.extend(frame.tail(1))
-    marks = [(share, _percentile(frame, share) * factor) for share in PERCENTILES]
+    reached = [_reached(frame, share) for share in PERCENTILES]
+    # The marks lie on what is drawn of the curve.
+    kept = frame[sorted({*range(0, len(frame), max(1, len(frame) // POINTS)), len(frame) - 1, *reached})]
+    marks = [
+        (share, frame["high"][place] * factor) for share, place in zip(PERCENTILES, reached, strict=True)
+    ]
     said = ", ".join(f"{100 * share:g} % {text.number(value, 3)}" for share, value in marks)
     return {
         "name": name,
@@ -87,4 +91,9 @@ def _curve(name: str, frame: "pl.DataFrame", factor: float, unit: str) -> dict[s
 
 def _percentile(frame: "pl.DataFrame", share: float) -> float:
     """The end of the first bin up to which there is this share."""
-    return float(frame.filter(frame["share_above"] <= 1 - share)["high"][0])
+    return float(frame["high"][_reached(frame, share)])
+
+
+def _reached(frame: "pl.DataFrame", share: float) -> int:
+    """The first bin up to which there is this share."""
+    return int((frame["share_above"] <= 1 - share).arg_max() or 0)

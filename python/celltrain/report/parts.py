@@ -9,7 +9,9 @@ from typing import Any, Literal
 
 from celltrain import lab_link, text
 from celltrain.bounds import UNBOUNDED, Bounds
+from celltrain.errors import ScenarioError
 from celltrain.report.page import Page
+from celltrain.scenario import Scenario
 from celltrain.statistics import Estimate
 from celltrain.traces import Trace, Windows, common_scale, decimate
 
@@ -205,28 +207,61 @@ def same_runs(manifest: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def rerun(page: Page, command: Sequence[str], manifest: Mapping[str, Any]) -> None:
-    """The section that says how to get the same numbers again; without a command, in Python."""
+def rerun(
+    page: Page,
+    command: Sequence[str],
+    manifest: Mapping[str, Any],
+    same: str = "saved to a file it gives the same runs",
+) -> None:
+    """The section that says how to get the same numbers again; without a command, in Python.
+
+    Args:
+        page: the report.
+        command: what runs it again.
+        manifest: of the results.
+        same: what of the scenario gives the same runs.
+    """
     page.section("How to run it again")
     if command:
         page.code(shlex.join(command))
     else:
         page.text("No options of the command name these variants; `celltrain.compare` takes their settings.")
-    if "scenario_toml" in manifest:
+    every = _scenarios(manifest)
+    if not every:
+        return
+    what = "Each scenario" if len(every) > 1 else "The scenario"
+    page.text(f"{what} with every setting, defaults included; {same}.")
+    for name, scenario in every:
+        with page.folded("Resolved scenario" + (f" of {name}" if len(every) > 1 else "")):
+            page.code(scenario, copied_by="Copy as scenario")
+    with page.folded("Watch it in the lab"):
+        state = "#" + lab_link.fragment(f"{manifest['name']}.toml", every[0][1])
+        if lab_link.PAGE.is_file():
+            page.link("Open it in the lab of this machine", lab_link.PAGE.as_uri() + state)
         page.text(
-            "The scenario with every setting, defaults included; saved to a file it gives the same runs."
+            "Elsewhere, put this behind the address of the lab's page (`make lab` builds it); no server "
+            "sees it. Or save the scenario and run `celltrain lab FILE`."
         )
-        with page.folded("Resolved scenario"):
-            page.code(manifest["scenario_toml"], copied_by="Copy as scenario")
-        with page.folded("Watch it in the lab"):
-            state = "#" + lab_link.fragment(f"{manifest['name']}.toml", manifest["scenario_toml"])
-            if lab_link.PAGE.is_file():
-                page.link("Open it in the lab of this machine", lab_link.PAGE.as_uri() + state)
-            page.text(
-                "Elsewhere, put this behind the address of the lab's page (`make lab` builds it); no server "
-                "sees it. Or save the scenario and run `celltrain lab FILE`."
-            )
-            page.code(state, copied_by="Copy for the lab")
+        page.code(state, copied_by="Copy for the lab")
+
+
+def _scenarios(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What ran, as names and files: the scenario, and those of variants that have a file of their own."""
+    if "scenario_toml" not in manifest:
+        return []
+    own = manifest.get("scenarios", {})
+    is_base = not own or {*manifest["variants"]} - {*own}
+    base = [(manifest["name"], manifest["scenario_toml"])] if is_base else []
+    return [(name, _as_run(toml, manifest)) for name, toml in (*base, *own.items())]
+
+
+def _as_run(toml: str, manifest: Mapping[str, Any]) -> str:
+    """A scenario with the seed and the replications of an experiment, which may be others than its own."""
+    try:
+        scenario = Scenario.from_toml(toml)
+    except ScenarioError:  # of another version: a note says so
+        return toml
+    return scenario.with_({name: manifest[name] for name in ("seed", "replications")}).to_toml()
 
 
 def _top(every: Sequence[Trace]) -> float:

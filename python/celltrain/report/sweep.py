@@ -42,9 +42,16 @@ def sweep_report(sweep: Sweep) -> str:
     _asked(page, sweep)
     _table(page, sweep)
     _how_sure(page, sweep)
-    parts.rerun(page, ["celltrain", "sweep", "plan.toml"], m)
+    parts.rerun(page, ["celltrain", "sweep", "plan.toml"], m, _same(sweep))
     page.text("plan.toml and scenario.toml are in the folder of the results.", "note")
     return page.html()
+
+
+def _same(sweep: Sweep) -> str:
+    """What the scenario of a sweep, which has the seed and the replications of the plan, is good for."""
+    count = text.counted(sweep.manifest["replications"], "run")
+    which = "the same runs" if sweep.until is None else f"the first {count}"
+    return f"with the settings of a point it gives {which} of that point"
 
 
 def _and(sweep: Sweep) -> str:
@@ -100,7 +107,7 @@ def _asked(page: Page, sweep: Sweep) -> None:
             f"Each point was replicated until half of the {text.percent(until['confidence'])} interval of "
             f"{title(until['metric'])} was at most {text.percent(until['rel-ci'])} of the mean. The interval "
             f"was computed every {text.counted(sweep.manifest['replications'], 'replication')}, up to "
-            f"{until['max-replications']:,}."
+            f"{until['max-replications']:,}, with a higher confidence each time: the last has this one."
         )
 
 
@@ -123,12 +130,13 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
         if view.has_many_lines:
             _heat_table(page, scaled, facet, view)
             continue
+        order = view.along.order()
         series = [
-            (name or measure.title, [scaled[point] for point in points], False)
+            (name or measure.title, [scaled[points[step]] for step in order], False)
             for name, points in zip(view.line_names, facet.rows, strict=True)
         ]
         chart = parts.points_chart(
-            view.along.labels,
+            [view.along.labels[step] for step in order],
             series,
             xlabel=view.along.name,
             ylabel=label,
@@ -160,12 +168,13 @@ def _heat_table(page: Page, found: list[Estimate], facet: Facet, view: View) -> 
     shown = [found[point] for points in facet.rows for point in points]
     means = [one.mean for one in found if math.isfinite(one.mean)]
     low, high = (min(means), max(means)) if means else (0.0, 0.0)
+    along, down = view.along.order(), [0] if view.lines is None else view.lines.order()
     rows = [
-        (name, *(_heat_cell(found[point].mean, low, high) for point in points))
-        for name, points in zip(view.line_names, facet.rows, strict=True)
+        (view.line_names[row], *(_heat_cell(found[facet.rows[row][step]].mean, low, high) for step in along))
+        for row in down
     ]
     corner = f"{view.lines.name if view.lines else ''} by {view.along.name}"
-    page.table((corner, *view.along.labels), rows)
+    page.table((corner, *(view.along.labels[step] for step in along)), rows)
     if why := text.why_undefined(shown):
         page.text(f"-: {why}.", "note")
 
@@ -188,6 +197,17 @@ def _table(page: Page, sweep: Sweep) -> None:
         )
 
 
+def _wider(sweep: Sweep) -> str:
+    """What ± is for the metric by which the replications of a point were enough."""
+    if sweep.until is None:
+        return ""
+    step = text.counted(sweep.manifest["replications"], "replication")
+    return (
+        f" That of {title(sweep.until['metric'])} is wider: it was computed every {step}, and yet covers the "
+        "mean in 95 of 100 sweeps."
+    )
+
+
 def _how_sure(page: Page, sweep: Sweep) -> None:
     m = sweep.manifest
     page.section("How sure")
@@ -198,6 +218,7 @@ def _how_sure(page: Page, sweep: Sweep) -> None:
         "`replications` in the plan."
         if most == 1
         else f"Every mean is over {count} independent replications; ± is half of its 95 % Student interval."
+        f"{_wider(sweep)}"
     )
     page.text(
         f"{spread} Replication r has the same random numbers at every point, so points can be compared pair "

@@ -168,8 +168,14 @@ def _range(key: str, text: str) -> list[Value]:
     if (found["low_unit"] or unit) != unit or found["by_unit"] != ("" if grows else unit):
         raise InputError(f"{key}: the parts of the range '{text}' differ in their units")
     low, high, by = (Decimal(found[part]) for part in ("low", "high", "by"))
-    if low > high or (by <= 1 or low <= 0 if grows else by <= 0):
+    if low > high:
         raise InputError(f"{key}: the range '{text}' does not go up from its first value to its last")
+    if not grows and by <= 0:
+        raise InputError(f"{key}: the step of the range '{text}' must be above zero")
+    if grows and (by <= 1 or low <= 0):
+        raise InputError(
+            f"{key}: the range '{text}' does not grow: its first value must be above 0, its factor above 1"
+        )
     values: list[Value] = []
     value = low
     while value <= high:

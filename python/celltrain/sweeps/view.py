@@ -9,7 +9,7 @@ from itertools import product
 from celltrain import text
 from celltrain.registry import Measure, compared, measure
 from celltrain.statistics import Estimate, largest
-from celltrain.sweeps.axes import shown
+from celltrain.sweeps.axes import quantities, shown
 from celltrain.sweeps.result import Sweep
 
 __all__ = ["AxisView", "Facet", "View", "mean_lines", "measures", "placed"]
@@ -20,7 +20,7 @@ MOST_LINES = 7
 MOST_FACETS = 12
 """Panels of one picture."""
 
-_QUANTITY = re.compile(r"([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?: (\S+))?")
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +31,17 @@ class AxisView:
     labels: tuple[str, ...]
 
     def scale(self) -> tuple[list[float], str] | None:
-        """The steps as numbers and their common unit; None where they are not quantities of one unit."""
-        found = [_QUANTITY.fullmatch(label) for label in self.labels]
-        units = {match[2] or "" for match in found if match}
-        if len(units) != 1 or None in found:
-            return None
-        return [float(match[1]) for match in found if match], units.pop()
+        """The steps as numbers of one unit, that of the first; None where they are not all of one kind."""
+        if all(map(_NUMBER.fullmatch, self.labels)):
+            return [*map(float, self.labels)], ""
+        found = quantities(self.name, self.labels)
+        return None if found is None else ([found.numbers[label] for label in self.labels], found.unit)
+
+    def order(self) -> list[int]:
+        """The steps by their size where they are numbers, whatever the order of the plan."""
+        scale = self.scale()
+        places = range(len(self.labels))
+        return [*places] if scale is None else sorted(places, key=scale[0].__getitem__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ pub struct Measured {
     pub seconds: f64,
     /// ABR cells that arrived.
     pub cells: f64,
-    /// Cells of higher priority that arrived.
+    /// Cells of higher or the same priority under no rate control that arrived.
     pub priority_cells: f64,
 }
 

@@ -61,8 +61,8 @@ pub trait PortView {
     /// ABR cells in the queue.
     fn queue(&self) -> u64;
 
-    /// Cells of higher priority (VBR, CBR) that have come for the link since the start of the run. An allocator takes
-    /// differences, so the port need not know of its intervals.
+    /// Cells of higher or the same priority under no rate control (VBR, CBR) that have come for the link since the start of the run. An
+    /// allocator takes differences, so the port need not know of its intervals.
     fn priority_cells(&self) -> u64;
 }
 

@@ -111,6 +111,10 @@ pub(super) fn port_table(
         ("port", Column::Text(ports.iter().map(|port| graph.link_name(port.port.link)).collect())),
         ("switch", count(&|port| u64::from(port.port.location == Location::Switch))),
         ("counted", Column::Text(ports.iter().map(|port| port.port.unit().to_owned()).collect())),
+        (
+            "buffer_unit",
+            Column::Text(ports.iter().map(|port| buffer_unit(graph, port.port).to_owned()).collect()),
+        ),
         ("cells_arrived", count(&|port| port.accepted + port.all_discarded() - port.others().withdrawn)),
         ("cells_forwarded", count(&|port| port.forwarded)),
         ("cells_discarded", count(&|port| port.all_discarded())),

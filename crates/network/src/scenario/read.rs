@@ -108,6 +108,9 @@ impl de::Error for Fault {
     }
 
     fn unknown_field(key: &str, expected: &'static [&'static str]) -> Self {
+        if expected.contains(&"switch") && OF_SWITCHES.contains(&key) {
+            return Self::new(format!("unknown key \"{key}\": it is switch.{key}, or stands in a [[port]]"));
+        }
         Self::new(format!("unknown key \"{key}\"{}", suggestion(key, "keys", expected.iter().copied())))
     }
 
@@ -119,6 +122,9 @@ impl de::Error for Fault {
         Self { keys: vec![key.to_owned()], ..Self::new("this key is required".to_owned()) }
     }
 }
+
+/// Keys that are sometimes looked for in the scenario's own table.
+const OF_SWITCHES: [&str; 5] = ["buffer", "vc-buffer", "discard", "scheduler", "allocator"];
 
 /// What was found, as messages show it.
 fn shown(found: Unexpected<'_>) -> String {

@@ -149,7 +149,9 @@ fn a_policy_without_its_discipline_is_noted() {
              [switch]\nbuffer = \"60 packets\"\ndiscard.policy = \"{policy}\"\nscheduler.discipline = \"{discipline}\"\n\
              [traffic]\nkind = \"greedy\"\n"
         );
-        let notes = scenario(&tables).notes().unwrap();
+        let mut notes = scenario(&tables).notes().unwrap();
+        // No TCP of these asks for marks.
+        notes.retain(|note| !note.starts_with("a switch would mark"));
         let suits = match &notes[..] {
             [] => expected.is_empty(),
             [note] => !expected.is_empty() && note.starts_with(expected),

@@ -434,6 +434,11 @@ fn errors_in_overrides_name_the_override() {
             "1 cell",
             "swtich: unknown key \"swtich\"; did you mean \"switch\"? (keys: schema, name,",
         ),
+        (
+            "discard.policy",
+            "epd",
+            "discard: unknown key \"discard\": it is switch.discard, or stands in a [[port]]",
+        ),
         ("extends", "base.toml", "extends: only a file can extend another"),
         ("switch..buffer", "1 cell", "switch..buffer: expected a dotted key such as switch.buffer"),
     ] {

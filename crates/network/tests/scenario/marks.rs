@@ -51,6 +51,10 @@ fn what_counts_is_the_path_of_a_flow() {
     let red = "discard = { policy = \"red\", red = { ecn = true } }";
     let there = format!("tcp.ecn = true\n[[port]]\nfrom = \"switch1\"\nto = \"switch2\"\n{red}");
     assert_eq!(notes(&there), [""; 0]);
+    // ACKs are not marked.
+    let back = there.replace("from = \"switch1\"\nto = \"switch2\"", "from = \"switch2\"\nto = \"switch1\"");
+    assert!(notes(&back)[0].starts_with(ON), "{:?}", notes(&back));
+    assert_eq!(notes(&back.replace("tcp.ecn = true", "")), [""; 0]);
     // The flows leave by the ports to dest1 and dest2; one of them answers marks, the other one's port sets them.
     let elsewhere = format!(
         "flow = [{{ name = \"1\", tcp.ecn = true }}, {{ name = \"2\" }}]\n[[port]]\nfrom = \"switch2\"\nto = \"dest2\"\n{red}"

@@ -224,4 +224,6 @@ fn an_abr_source_without_room_for_a_frame_is_noted() {
         assert_eq!(with(12, discard, traffic), [""; 0]);
     }
     assert_eq!(with(2, "cells", frames), [""; 0]);
+    // A transfer may be shorter than a segment.
+    assert_eq!(with(12, "cells", "traffic = { kind = \"finite\", bytes = \"500 B\" }"), [""; 0]);
 }

@@ -141,7 +141,7 @@ impl CongestionControl for Prague {
         self.reno.on_repaired(flow)
     }
 
-    /// The estimate of marks goes on: it has nothing to do with losses. What was earned towards the next segment is lost.
+    /// The estimate of marks goes on, and what was earned: neither has to do with losses.
     fn on_spurious(&mut self, _now: Time, _flow: &mut Flow) -> bool {
         true
     }

@@ -86,6 +86,9 @@ pub(crate) trait Recovery {
         congestion.on_ack(now, flow, acked);
     }
 
+    /// A mark was not answered, as the window has been reduced since its data were sent, or losses are being repaired.
+    fn note_mark(&mut self) {}
+
     /// The timer expired, and the windows are about to be reduced.
     fn remember(&mut self, _flow: &Flow, _congestion: &Congestion) {}
 
@@ -155,6 +158,10 @@ impl Recovery for AnyRecovery {
 
     fn on_timeout(&mut self, now: Time, flow: &mut Flow) {
         with_recovery!(self, recovery => recovery.on_timeout(now, flow));
+    }
+
+    fn note_mark(&mut self) {
+        with_recovery!(self, recovery => recovery.note_mark());
     }
 
     fn remember(&mut self, flow: &Flow, congestion: &Congestion) {

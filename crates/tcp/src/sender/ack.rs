@@ -154,7 +154,7 @@ impl Sender {
         let news = self.flow.reduced_at.is_none_or(|sent| self.flow.una > sent)
             && self.congestion.answers_mark(now, &self.flow);
         if !news || self.recovery.recovering() {
-            return;
+            return self.recovery.note_mark();
         }
         let holds = self.flow.params.ecn_window_min == 1 && self.flow.cwnd == self.flow.mss;
         if holds && self.flow.una < self.flow.offered {

@@ -6,6 +6,7 @@ use celltrain_atm::{
 };
 
 use super::{
+    super::spec::{NodeKind, Traffic},
     Flow, Graph, Link,
     ports::{Crossing, context, crossing},
 };
@@ -18,6 +19,13 @@ impl Flow {
 
     fn asks_for_marks(&self) -> bool {
         self.traffic.uses_tcp() && self.tcp.ecn
+    }
+
+    /// The links that its data cross: ACKs without data are not marked.
+    fn data_hops(&self) -> impl Iterator<Item = usize> {
+        let [there, back] = self.hops();
+        let both = matches!(*self.traffic, Traffic::RequestResponse(_));
+        there.chain(back.filter(move |_| both))
     }
 }
 
@@ -37,25 +45,32 @@ impl Graph {
 
     fn unmet_marks(&self) -> Option<String> {
         let marking = self.marking_ports();
-        let crosses_one = |flow: &&Flow| flow.hops().into_iter().flatten().any(|link| marking[link]);
+        let crosses_one = |flow: &&Flow| flow.data_hops().any(|link| marking[link]);
         let mut answering = self.flows.iter().filter(|flow| flow.answers_marks()).peekable();
-        if let Some(first) = answering.peek() {
-            let name = &first.name;
+        if let Some(&first) = answering.peek() {
+            let unmarked = answering.clone().count() - 1;
+            let others = match unmarked {
+                0 => String::new(),
+                1 => " and of another flow".to_owned(),
+                more => format!(" and of {more} other flows"),
+            };
             return (!answering.any(|flow| crosses_one(&flow))).then(|| {
                 format!(
-                    "tcp.ecn is on and no switch marks on the path of flow \"{name}\": it has no effect; choose a policy that can mark and \
-                     turn that on, as in switch.discard.red.ecn = true"
+                    "tcp.ecn is on and no switch marks on the path of flow \"{}\"{others}: it has no effect; choose a policy that can mark and \
+                     turn that on, as in switch.discard.red.ecn = true",
+                    first.name
                 )
             });
         }
-        let mut unmarked = self.flows.iter().filter(crosses_one).peekable();
-        unmarked.peek()?;
-        let (said, remedy) = if unmarked.any(|flow| flow.traffic.uses_tcp() && flow.abr.is_none()) {
+        let unmarked: Vec<_> = self.flows.iter().filter(crosses_one).collect();
+        let (said, remedy) = if unmarked.is_empty() {
+            return None;
+        } else if unmarked.iter().any(|flow| flow.traffic.uses_tcp() && flow.abr.is_none()) {
             ("no TCP answers marks", "set tcp.ecn = true")
-        } else if self.flows.iter().any(|flow| flow.abr.is_some()) {
-            ("frames of ABR are not marked", "choose a policy that does not mark, or ecn = false")
+        } else if unmarked.iter().any(|flow| flow.abr.is_some()) {
+            ("frames of ABR are not marked", "choose a policy that does not mark")
         } else {
-            ("no traffic answers marks", "choose a policy that does not mark, or ecn = false")
+            ("no traffic answers marks", "choose a policy that does not mark")
         };
         Some(format!("a switch would mark and {said}: it discards what it would mark; {remedy}"))
     }
@@ -63,7 +78,10 @@ impl Graph {
     /// Which links leave ports whose policies mark.
     fn marking_ports(&self) -> Vec<bool> {
         let vcs = crossing(self.links.len(), &self.flows);
-        std::iter::zip(&self.links, vcs).map(|(port, vcs)| self.marks(port, &vcs)).collect()
+        let in_switch = |port: &Link| self.nodes[port.from].kind == NodeKind::Switch;
+        std::iter::zip(&self.links, vcs)
+            .map(|(port, vcs)| in_switch(port) && self.marks(port, &vcs))
+            .collect()
     }
 
     fn marks(&self, port: &Link, vcs: &[Crossing]) -> bool {

@@ -187,6 +187,15 @@ impl Flow {
         self.traffic.packet().map_or_else(of_tcp, |packet| packet.0)
     }
 
+    /// The octets of the largest packet that it can send.
+    pub(crate) fn largest_packet(&self) -> u64 {
+        let full = self.full_packet();
+        match &*self.traffic {
+            Traffic::Finite(finite) => full.min(full - u64::from(self.tcp.mss) + finite.bytes.0),
+            _ => full,
+        }
+    }
+
     /// The octets of its shortest packet, headers and their usual options included: an ACK without data.
     pub(crate) fn shortest_packet(&self) -> u64 {
         let data = if self.traffic.uses_tcp() { u64::from(self.tcp.mss) } else { 0 };

@@ -76,15 +76,15 @@ impl Graph {
         ))
     }
 
-    /// A sentence about the first ABR source of which no full frame has room, and how many more there are. Where cells of a frame come one by
-    /// one, those that find no room are dropped, unless frames are; the others leave as the rate allows.
+    /// A sentence about the first ABR source whose buffer has no room for a full frame, and how many more there are. Where cells of a frame
+    /// come one by one, those that find no room are dropped, unless frames are; the others leave as the rate allows.
     pub(in crate::scenario) fn sources_without_room(&self, spec: &Spec) -> Option<String> {
         let lost = |flow: &Flow| {
             let params = flow.abr.as_ref()?;
             let at_once = flow.traffic.frame().is_none() || flow.traffic.packet().is_some();
             let cells = match flow.traffic.frame().filter(|_| !at_once) {
                 Some(frame) => u64::from(frame),
-                None => spec.aal5.cells(flow.full_packet()),
+                None => spec.aal5.cells(flow.largest_packet()),
             };
             let drops = at_once || params.source_discard == SourceDiscard::Frames;
             (drops && cells > params.source_buffer.units()).then_some((params.source_buffer, cells))

@@ -60,9 +60,9 @@ pub(super) fn check_buffer(spec: &Spec, outline: &Outline, link: &Link) -> Resul
         Framing::Packets => "packets: give a number of packets or bytes",
     };
     let is_default = key == "switch.buffer" && link.buffer == SwitchSpec::default().buffer;
-    let default = if is_default { "the default " } else { "" };
+    let default = if is_default { ", as the default is" } else { "" };
     let message = format!(
-        "{default}\"{}\" does not suit the link from \"{from}\" to \"{to}\", which carries {carries}",
+        "\"{}\"{default} does not suit the link from \"{from}\" to \"{to}\", which carries {carries}",
         link.buffer
     );
     Err(Problem::new(key, message))

@@ -491,6 +491,20 @@ mod tests {
     }
 
     #[test]
+    fn what_was_sent_again_is_counted_while_it_is_under_way() {
+        let mut board = board();
+        let first = board.first().unwrap().clone();
+        assert_eq!(board.sent_again(None), 0);
+        board.mark_lost(|sent| sent.end == first.end);
+        assert_eq!(board.sent_again(None), 0);
+        let lost = board.first_lost().unwrap();
+        board.transmit(9, &lost);
+        assert_eq!((board.sent_again(None), board.sent_again(Some(lost.end))), (1, 0));
+        board.mark_lost(|sent| sent.end == first.end);
+        assert_eq!(board.sent_again(None), 0);
+    }
+
+    #[test]
     fn what_is_forgiven_is_in_flight_again() {
         let mut board = board();
         board.mark_lost(|sent| sent.start() < 50);

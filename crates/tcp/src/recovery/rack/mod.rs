@@ -16,7 +16,7 @@ use self::{
     forward::Forward,
     order::Order,
     probe::Probe,
-    undo::Undo,
+    undo::{Found, Undo},
 };
 use super::{Recovery, prr::Prr, reduced, trace_exit};
 use crate::{
@@ -130,7 +130,7 @@ impl Rack {
 
     /// Begins a fast recovery.
     fn begin(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
-        self.undo = Some(Undo::new(flow, congestion, false, self.sent_again()));
+        self.undo = Some(Undo::new(flow, congestion, false, self.sent_again(flow.una)));
         let (ssthresh, flight) = (reduced(flow, congestion), flow.in_network());
         let owned = congestion.sets_window();
         let cwnd = if owned { flow.cwnd } else { ssthresh };
@@ -176,9 +176,14 @@ impl Rack {
     #[inline(never)]
     fn undo_reduction(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         let Some(undo) = self.undo.take() else { return };
+        let found = match self.episode {
+            Some(Episode { prr: Some(_), .. }) => Found::InRecovery,
+            None if !self.forward.spurious() => Found::Late,
+            _ => Found::Soon,
+        };
         self.forward = Forward::default();
         self.order.note_late(!undo.after_timeout);
-        let restored = undo.restore(now, flow, congestion);
+        let restored = undo.restore(now, flow, congestion, found);
         self.board.forgive();
         if let Some(delivery) = &mut flow.delivery {
             delivery.forgive();
@@ -195,19 +200,20 @@ impl Rack {
     }
 
     /// Retransmissions under way, and a probe that sends something again.
-    fn sent_again(&self) -> u32 {
-        let probe = self.probe.sent_again();
+    fn sent_again(&self, una: u64) -> u32 {
+        let probe = self.probe.sent_again().filter(|&end| end > una);
         self.board.sent_again(probe) + u32::from(probe.is_some())
     }
 
     // RFC 8985 §7.4.2: SHOULD answer a loss that a probe repaired
-    /// Answers a loss that the probe has repaired as if it had shown otherwise (section 7.4.2): not if the window was reduced for a mark since
-    /// that was sent (RFC 3168 section 6.1.2).
+    /// Answers a loss that the probe has repaired as if it had shown otherwise (section 7.4.2): not if the window was reduced for a mark
+    /// since that was sent (RFC 3168 section 6.1.2). What the last reduction was for is no longer to be undone.
     fn answer_repair(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         let Some(end) = self.repaired.take().filter(|_| self.episode.is_none()) else { return };
         if end <= flow.marked_at && !congestion.counts_marks() && !congestion.sets_window() {
             return;
         }
+        self.undo = None;
         let window = congestion.on_repaired(flow);
         if !congestion.sets_window() {
             flow.answer_repair(now, window.max(2 * flow.mss));
@@ -428,9 +434,15 @@ impl Recovery for Rack {
         self.schedule_probe(now, flow);
     }
 
+    fn note_mark(&mut self) {
+        if let Some(undo) = &mut self.undo {
+            undo.note_mark();
+        }
+    }
+
     fn remember(&mut self, flow: &Flow, congestion: &Congestion) {
         if flow.consecutive_timeouts == 1 {
-            self.undo = Some(Undo::new(flow, congestion, true, self.sent_again()));
+            self.undo = Some(Undo::new(flow, congestion, true, self.sent_again(flow.una)));
         }
     }
 

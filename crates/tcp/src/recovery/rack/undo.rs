@@ -31,10 +31,12 @@ pub(super) struct Undo {
     pub(super) after_timeout: bool,
     /// Retransmissions and probes that were under way then: their duplicates say nothing about later ones.
     earlier: u32,
-    /// Retransmissions since, and those, less those that the receiver has reported as duplicates; none before the first one since.
+    /// Retransmissions since, plus `earlier`, less those that the receiver has reported as duplicates; `None` until the first.
     unneeded: Option<u32>,
     /// The original of the first retransmission is known to have arrived.
     original: bool,
+    /// A mark came that has not been answered.
+    marked: bool,
 }
 
 impl Undo {
@@ -54,6 +56,7 @@ impl Undo {
             earlier,
             unneeded: None,
             original: false,
+            marked: false,
         })
     }
 
@@ -87,31 +90,56 @@ impl Undo {
         self.original || self.unneeded == Some(0)
     }
 
+    /// A mark came, and was not answered because of the reduction.
+    pub(super) fn note_mark(&mut self) {
+        self.marked = true;
+    }
+
     // RFC 9438 §4.9.2: MAY restore what there was before a spurious loss
-    // RFC 9438 §4.9.2: SHOULD go on with the present values if cwnd has reached cwnd_prior again
-    /// Restores the windows and the congestion control (RFC 9438 section 4.9.2); false if they have outgrown what there was. Marks of congestion that came meanwhile are not answered
-    /// yet: there was no reduction, and the receiver has to go on echoing them (RFC 3168 section 6.1.2).
-    pub(super) fn restore(self, now: Time, flow: &mut Flow, congestion: &mut Congestion) -> bool {
+    // RFC 9438 §4.9.2: SHOULD go on with the present values if cwnd is above cwnd_prior long after the loss
+    /// Restores the windows and the congestion control (RFC 9438 section 4.9.2); false if it comes long after the loss and the window has
+    /// grown beyond what it was. There was no reduction then: what was owed for it is not told, and a mark that came meanwhile
+    /// counts as if this ACK told of it (RFC 3168 section 6.1.2).
+    pub(super) fn restore(
+        self,
+        now: Time,
+        flow: &mut Flow,
+        congestion: &mut Congestion,
+        found: Found,
+    ) -> bool {
         flow.reduced_at = self.reduced_at;
         flow.cwr_owed &= self.cwr_owed;
+        flow.echoed |= self.marked;
         flow.timed_out_end = 0;
-        if flow.cwnd >= self.cwnd && !congestion.sets_window() {
+        if found == Found::Late && flow.cwnd > self.cwnd {
             return false;
         }
         if !congestion.on_spurious(now, flow) {
             *congestion = self.congestion;
         }
-        flow.cwnd = flow.cwnd.max(self.cwnd);
+        // A window that follows what is in the network has not grown.
+        flow.cwnd = if found == Found::InRecovery { self.cwnd } else { flow.cwnd.max(self.cwnd) };
         flow.ssthresh = self.ssthresh;
         flow.hystart = self.hystart;
         true
     }
 }
 
+/// When it is found that a loss was none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// In the fast recovery that it began.
+    InRecovery,
+    /// As soon as it could be after a timeout.
+    Soon,
+    /// When all had been repaired.
+    Late,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{StackSpec, event::LossSign};
+    use crate::{StackSpec, congestion::Feedback, event::LossSign};
 
     /// RFC 9406 section 4.3 is about the slow start that comes before any loss. A loss that was none does not end it.
     #[test]
@@ -125,8 +153,37 @@ mod tests {
         let reduced = congestion.on_loss(&flow);
         flow.fast_retransmit(0, LossSign::LaterDelivered, reduced, reduced);
         assert!(flow.hystart.is_none() && flow.reduced_at.is_some());
-        assert!(undo.restore(0, &mut flow, &mut congestion));
+        assert!(undo.restore(0, &mut flow, &mut congestion, Found::InRecovery));
         assert_eq!((flow.cwnd, flow.ssthresh, flow.reduced_at), (cwnd, ssthresh, None));
         assert!(flow.hystart.is_some());
+    }
+
+    /// RFC 8257 section 3.3: alpha follows every acceptable ACK, whatever becomes of losses.
+    #[test]
+    fn the_estimate_of_marks_goes_on() {
+        for stack in [
+            "stack = 'linux'\ncongestion-control = 'dctcp'\necn = true",
+            "stack = 'prague'\nrecovery = 'rack'",
+        ] {
+            let mut flow = Flow::new(toml::from_str::<StackSpec>(stack).unwrap().resolve().unwrap());
+            let mut congestion = Congestion::new(flow.params.congestion_control);
+            (flow.max, flow.accurate_ecn) = (flow.cwnd, flow.params.accurate_ecn);
+            let marked = Feedback { ack: 1, delivered: flow.mss, marked: flow.mss };
+            congestion.on_feedback(0, &flow, marked);
+            let undo = Undo::new(&flow, &congestion, false, 0);
+            let far = 1_000_000_000_000;
+            for round in 1..20 {
+                flow.max += 1;
+                congestion.on_feedback(
+                    round * far,
+                    &flow,
+                    Feedback { ack: flow.max, delivered: flow.mss, marked: 0 },
+                );
+            }
+            let answer = congestion.clone().on_mark(&flow);
+            assert!(answer > flow.cwnd * 3 / 4, "{stack}: few marks take little off");
+            assert!(undo.restore(0, &mut flow, &mut congestion, Found::InRecovery));
+            assert_eq!(congestion.on_mark(&flow), answer, "{stack}");
+        }
     }
 }
