@@ -198,11 +198,14 @@ fn packets_are_refused_as_frames_are() {
 /// What comes at once has to wait at its ABR source as a whole; cells that come one by one need not.
 #[test]
 fn an_abr_source_without_room_for_a_frame_is_noted() {
-    let with = |buffer: u64, discard: &str, traffic: &str| {
-        let tables = format!(
+    let tables = |buffer: u64, discard: &str, traffic: &str| {
+        format!(
             "topology = {{ kind = \"n-source\", sources = 3 }}\nvc.category = \"abr\"\nswitch.allocator.algorithm = \"erica\"\n\
              abr = {{ source-buffer = \"{buffer} cells\", source-discard = \"{discard}\" }}\n{traffic}\n"
-        );
+        )
+    };
+    let with = |buffer: u64, discard: &str, traffic: &str| {
+        let tables = tables(buffer, discard, traffic);
         let found = notes(&tables);
         assert_eq!(
             found.is_empty(),
@@ -225,5 +228,5 @@ fn an_abr_source_without_room_for_a_frame_is_noted() {
     }
     assert_eq!(with(2, "cells", frames), [""; 0]);
     // A transfer may be shorter than a segment.
-    assert_eq!(with(12, "cells", "traffic = { kind = \"finite\", bytes = \"500 B\" }"), [""; 0]);
+    assert_eq!(notes(&tables(12, "cells", "traffic = { kind = \"finite\", bytes = \"500 B\" }")), [""; 0]);
 }
