@@ -99,7 +99,9 @@ def compare(
     step, count, looks = len(first), len(first), 0
     store = None if folder is None else folder.store(first[0].seed)
     chosen = None if measures is None else _chosen(measures)
-    judged = [*(chosen or ()), *(() if until_clear is None else (until_clear,))]
+    judged = [*(chosen or ())]
+    if until_clear is not None:
+        judged.append(arguments.text("until_clear", until_clear))
     for name in judged:
         _followed(name)
     if until_clear is not None:
@@ -142,7 +144,7 @@ def _followed(name: str) -> None:
     """Refuses what no variant is best by."""
     every = {one.name: one for one in registry.measures() if one.over == "run"}
     ordered = [one.name for one in every.values() if one.better is not None]
-    if arguments.text("a measure", name) not in every:
+    if name not in every:
         raise _unknown(name, ordered)
     if name not in ordered:
         raise InputError(f"no variant is best by {name}: neither more nor less of it is better")

@@ -104,7 +104,8 @@ def _completion_times(result: "Result", entity: str | None) -> Sample:
     bins = merged(result.distributions.filter(measure=COMPLETIONS))
     if bins.is_empty():
         raise InputError(f"{COMPLETIONS} has no values")
-    return Sample(np.repeat(bins["high"].to_numpy() * 1e-12, bins["weight"].to_numpy()), "s")
+    times, numbers = bins["high"].to_numpy() * 1e-12, bins["weight"].to_numpy().astype(np.int64)
+    return Sample(np.repeat(times, numbers), "s")
 
 
 def _unit_of_flows(result: "Result", name: str) -> str:

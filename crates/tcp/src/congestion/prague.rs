@@ -229,8 +229,7 @@ mod tests {
             flow.cwnd - 100 * MSS
         };
         assert_eq!(grown(100, 2), 0);
-        let (mut congestion, mut flow) =
-            (Congestion::Prague(Box::new(Prague::default())), flow(50 * MILLISECOND));
+        let (mut congestion, mut flow) = (Congestion::Prague(Box::default()), flow(50 * MILLISECOND));
         (flow.accurate_ecn, flow.echoed, flow.max) = (true, true, flow.una + 100 * MSS);
         let feedback = Feedback { ack: flow.una, delivered: 2 * MSS, marked: MSS };
         (0..100).for_each(|_| {
