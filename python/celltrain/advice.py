@@ -55,9 +55,9 @@ OF_WINDOWS = "limited_by_receive_window"
 """The column of the limit that a larger window may move."""
 
 WAITS_AT_HOST = (
-    "the receive window limits {flows} for most of the time, and most of what it holds waits in the "
-    "interface of the sender, which transmits all the time: a larger window makes that queue longer; set a "
-    "smaller tcp.receive-window, or a higher link.access.rate, if that is not meant"
+    "the receive window limits {flows} for most of the time, and the interface of the sender transmits all "
+    "the time: a larger window makes the queue there longer, and no flow faster; set a higher "
+    "link.access.rate if that is not meant"
 )
 """What is said of such flows instead where their own interface is the bottleneck."""
 
@@ -92,7 +92,7 @@ def _said_alike(start: str | None) -> str:
 def _said_measured_alike(start: str | None) -> str:
     """What is said of replications whose summaries are the same, though their runs are not."""
     differ = (
-        "set replications = 1, or another warm-up or duration"
+        "set a longer duration"
         if start is None
         else f'where sources begin at one instant, set {start} = "0 s .. 10 ms"'
     )
@@ -370,7 +370,9 @@ def _too_short(means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
         yield "frames", f"{said} few say nothing; set a longer duration"
     unfinished = means.get("short_flows_unfinished", 0.0)
     every = means.get("short_flows_completed", 0.0) + unfinished
-    if unfinished > CENSORED * every:
+    if unfinished == every > 0:
+        yield "none completed", "no short flow had completed at the end of a run; set a longer duration"
+    elif unfinished > CENSORED * every:
         said = f"{_count(unfinished)} of {_count(every)} short flows of a run had not completed at its end:"
         yield "short flows", f"{said} {OF_THE_OTHERS}"
 

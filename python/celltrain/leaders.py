@@ -34,8 +34,11 @@ class Leader:
     """The variant with the next best mean."""
     lead: statistics.Estimate
     """By how much the best is better than the runner-up, over paired replications."""
+    rival: str
+    """The best of those that it may not be better than; the runner-up if it is better than all."""
     joint: statistics.Estimate
-    """The same with an interval for all variants and tables together, which agrees with the verdict."""
+    """By how much the best is better than the rival, with an interval for all variants and tables together,
+    which agrees with the verdict."""
 
     @staticmethod
     def of(
@@ -60,8 +63,11 @@ class Leader:
         undefined = (name for name in (best, *tied) if math.isnan(means[name]))
         lead = statistics.paired_difference(towards[0], towards[1])
         confidence = verdicts.joint_confidence(len(order), tables, share)
-        joint = statistics.paired_difference(towards[0], towards[1], confidence)
-        return Leader(measure, best, tied, tuple(equal), tuple(undefined), order[1], lead, joint)
+        near = (place for place in places[1:] if not math.isnan(means[order[place]]))
+        rival = next(near, 1)
+        joint = statistics.paired_difference(towards[0], towards[rival], confidence)
+        runner_up, rival_name = order[1], order[rival]
+        return Leader(measure, best, tied, tuple(equal), tuple(undefined), runner_up, lead, rival_name, joint)
 
     @property
     def verdict(self) -> verdicts.Verdict:
@@ -72,7 +78,7 @@ class Leader:
         """As people read it."""
         n, what = self.lead.n, self.measure.title
         lead = text.interval(self.joint, self.measure.unit)
-        best, next_best = map(text.named, (self.best, self.runner_up))
+        best, next_best = map(text.named, (self.best, self.rival))
         if math.isnan(self.lead.mean):
             whom = "every variant" if self.best in self.undefined else text.listed(self.undefined)
             return f"Nothing is decided by {what}: it is undefined for {whom} in a replication."
@@ -108,6 +114,8 @@ class Leader:
             "runner_up": self.runner_up,
             "lead": self.lead.mean,
             "lead_ci95": self.lead.half_width,
+            "rival": self.rival,
+            "lead_over_rival": self.joint.mean,
             "lead_joint_ci95": self.joint.half_width,
             "lead_undefined": self.lead.undefined,
             "n": self.lead.n,

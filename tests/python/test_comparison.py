@@ -102,17 +102,41 @@ def test_no_sentence_contradicts_its_interval(variants: int) -> None:
     for samples in experiments(variants, 4)[:100]:
         samples[0, 0] += 2.0
         leader = comparison(samples).leader("goodput")
-        told_apart = leader.runner_up not in leader.tied
+        told_apart = leader.rival not in leader.tied
         low, joint_low = leader.lead.low, leader.joint.low
         assert low is not None
         assert joint_low is not None
         assert (joint_low > 0) == told_apart
         assert told_apart or leader.verdict is Verdict.UNDECIDED
-        alone += low > 0 and not told_apart
+        alone += low > 0 and leader.runner_up in leader.tied
         assert text.interval(leader.joint, "bit/s") in leader.sentence()
     assert alone > 10, "the test can fail"
     note = comparison(experiments(variants, 4)[0]).explanation()
     assert "one without a star may exclude zero" in note
+
+
+def test_the_lead_is_that_over_the_variant_in_doubt() -> None:
+    """The runner-up may be beaten while a noisy variant behind it is not."""
+    samples = np.zeros((len(COMPARED), 3, 8))
+    steps = np.arange(8) - 3.5
+    samples[0, 0], samples[0, 1], samples[0, 2] = (
+        100.0 + 0.01 * steps,
+        99.0 - 0.01 * steps,
+        98.0 + 10.0 * steps,
+    )
+    leader = comparison(samples).leader("goodput")
+    assert (leader.runner_up, leader.tied, leader.rival) == ("variant 1", ("variant 2",), "variant 2")
+    assert "ahead of variant 2, n = 8)" in leader.sentence()
+    low = leader.joint.low
+    assert low is not None
+    assert low < 0 < leader.joint.mean
+
+
+def test_measures_that_are_chosen_are_one_or_more(scenario: ct.Scenario) -> None:
+    with pytest.raises(ct.InputError, match="expected one measure or more"):
+        ct.compare(scenario, ["epd", "ppd"], measures=[])
+    found = ct.compare(scenario, ["epd", "ppd"], replications=1, measures=["goodput"])
+    assert "--measure goodput" in comparison_report(found)
 
 
 def test_equal_variants_are_not_best() -> None:

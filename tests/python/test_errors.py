@@ -325,16 +325,16 @@ def test_a_window_that_waits_in_the_host_is_not_to_be_larger(scenario: ct.Scenar
     found = ct.run(alone, replications=1)
     (note,) = (line for line in advice(found) if "receive window" in line)
     assert note.startswith(
-        'the receive window limits flow "1" for most of the time, and most of what it holds'
+        'the receive window limits flow "1" for most of the time, and the interface of the sender'
     )
-    assert "set a smaller tcp.receive-window" in note
+    assert "set a higher link.access.rate" in note
     windows = {"tcp.receive-window": ["4000 B", "200 kB"]}
     swept = ct.sweep(alone, grid=windows, replications=1, out=tmp_path / "out")
     small, large = (line for line in advice_on_sweep(swept) if "receive window" in line)
     assert small.startswith("at 1 of 2 points, first at tcp.receive-window = 4000 B, ")
     assert "set a larger tcp.receive-window" in small
     assert large.startswith("at 1 of 2 points, first at tcp.receive-window = 200 kB, ")
-    assert "set a smaller tcp.receive-window" in large
+    assert "set a higher link.access.rate" in large
 
 
 def test_windows_that_wait_at_a_busy_bottleneck_are_not_to_be_larger(scenario: ct.Scenario) -> None:
@@ -488,7 +488,7 @@ def test_frames_that_no_source_takes_are_named(scenario: ct.Scenario) -> None:
     assert any("set a larger abr.source-buffer" in line for line in advice(found))
 
 
-DRAWN_ALIKE = f"{MEASURED_ALIKE.partition('; ')[0]}; set replications = 1, or another warm-up or duration"
+DRAWN_ALIKE = f"{MEASURED_ALIKE.partition('; ')[0]}; set a longer duration"
 """What is said where starts are drawn already."""
 
 

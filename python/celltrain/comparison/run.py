@@ -137,6 +137,8 @@ def _chosen(names: Sequence[str]) -> list[str]:
     """The metrics that were chosen by name or title, each once."""
     titles = {one.title: one.name for one in registry.measures() if one.over == "run"}
     given = arguments.names("measures", names, "goodput")
+    if not given:
+        raise InputError("measures: expected one measure or more; leave it out for the usual ones")
     return list(dict.fromkeys(titles.get(name, name) for name in given))
 
 

@@ -77,7 +77,9 @@ def check_flow(scenario: Scenario, name: str) -> None:
     if name in known or (source in known and (part == REQUESTS or part.isdecimal())):
         return
     if source in known:
-        raise InputError(f"unknown flow '{name}': the short flows of {source} are {source}/1, {source}/2, …")
+        raise InputError(
+            f"unknown flow '{name}': short flows of {source}, if it opens any, are {source}/1, {source}/2, …"
+        )
     raise unknown("flow", name, known)
 
 

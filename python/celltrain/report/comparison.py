@@ -54,7 +54,9 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
     _windows(page, found, order)
     _tables(page, found)
     parts.how_sure(page, m)
-    same = "saved to a file it gives the same runs" + ("" if m.get("scenarios") else " of each variant")
+    same = "saved to a file it gives the same runs"
+    if not m.get("scenarios"):
+        same = "saved to a file, with the settings of a variant, it gives the runs of that variant"
     parts.rerun(page, command or _command(found), m, same)
     return page.html()
 
@@ -63,7 +65,8 @@ def _command(found: Comparison) -> list[str]:
     """The command of a comparison of which nobody has said how the file is called; none if there is none."""
     m = found.manifest
     options = _options(m["variants"], list(m.get("scenarios", ())))
-    return ["celltrain", "compare", "SCENARIO", *options, *parts.same_runs(m)] if options else []
+    chosen = [word for name in m.get("measures") or () for word in ("--measure", name)]
+    return ["celltrain", "compare", "SCENARIO", *options, *chosen, *parts.same_runs(m)] if options else []
 
 
 def _options(variants: Mapping[str, Mapping[str, str]], scenarios: Sequence[str]) -> list[str]:

@@ -107,7 +107,8 @@ def _asked(page: Page, sweep: Sweep) -> None:
             f"Each point was replicated until half of the {text.percent(until['confidence'])} interval of "
             f"{title(until['metric'])} was at most {text.percent(until['rel-ci'])} of the mean. The interval "
             f"was computed every {text.counted(sweep.manifest['replications'], 'replication')}, up to "
-            f"{until['max-replications']:,}, with a higher confidence each time: the last has this one."
+            f"{until['max-replications']:,}, each time at a higher confidence than this, so that the "
+            "interval at which a point stops covers the mean with this one in all."
         )
 
 
