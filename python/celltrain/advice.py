@@ -186,7 +186,7 @@ def _kept_policies(found: "Comparison", scenarios: Mapping[str, Scenario]) -> li
     said = (
         f"{kept[0]} sets the policy of the bottleneck under every variant, so {POLICY_KEY} does not reach it"
     )
-    return [f"{said}: leave it out of the scenario, or vary {kept[0]}.policy"]
+    return [f"{said}: leave {kept[0]} out, or vary {kept[0]}.policy"]
 
 
 def advice_on_sweep(found: "Sweep") -> list[str]:
@@ -217,20 +217,22 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
 
 def _limited_points(found: "Sweep", column: str) -> dict[str, list[int]]:
     """The points at which a limit holds up flows for most of the time, by what is said of it."""
-    flows = frame_rows(found.scan("flows"), "point", "flow", "source", column)
+    of_windows = column == OF_WINDOWS
+    sources = ("source",) if of_windows else ()
+    flows = frame_rows(found.scan("flows"), "point", "flow", column, *sources)
     limited: dict[int, list[str]] = {}
     for point, rows in groupby(flows, lambda row: row[0]):
-        some = [(name, source, share) for _, name, source, share in rows]
-        names = _limited(column, ((name, share) for name, _, share in some))
+        some = [(name, share, *source) for _, name, share, *source in rows]
+        names = _limited(column, ((name, share) for name, share, *_ in some))
         if names:
-            limited[point] = [source for name, source, _ in some if name in names]
-    if not limited or column != OF_WINDOWS:
+            limited[point] = [one for name, _, *source in some if name in names for one in source]
+    if not limited or not of_windows:
         return {LIMITS[column]: [*limited]} if limited else {}
     hosts, ports = _busy_by_point(found), _busy_bottlenecks(found)
     said: dict[str, list[int]] = {}
-    for point, sources in limited.items():
+    for point, senders in limited.items():
         instead = WAITS_AT_PORT if point in ports else LIMITS[column]
-        waits = hosts.get(point, set()).issuperset(sources)
+        waits = hosts.get(point, set()).issuperset(senders)
         said.setdefault(WAITS_AT_HOST if waits else instead, []).append(point)
     return said
 

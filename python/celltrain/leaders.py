@@ -98,7 +98,7 @@ class Leader:
     def _doubts(self, best: str) -> list[str]:
         """What keeps the best mean from deciding, besides equal ones; `best` is its pronoun."""
         near = [name for name in self.tied if name not in (*self.equal, *self.undefined)]
-        doubts = [f"these replications cannot tell {best} from {text.joined(near)}"] if near else []
+        doubts = [f"these replications cannot tell {best} from {text.listed(near, 'or')}"] if near else []
         if self.undefined:
             names = text.listed(self.undefined)
             doubts.append(f"{self.measure.title} is undefined for {names} in a replication")

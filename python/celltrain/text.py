@@ -128,10 +128,10 @@ def joined(names: Iterable[str]) -> str:
     return ", ".join(map(named, names))
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], last_word: str = "and") -> str:
     """Names in a sentence: "epd", "epd and ppd", "epd, ppd and espd"."""
     *others, last = names
-    return f"{joined(others)} and {named(last)}" if others else named(last)
+    return f"{joined(others)} {last_word} {named(last)}" if others else named(last)
 
 
 def told(names: Sequence[str], most: int) -> list[str]:

@@ -75,7 +75,7 @@ def test_short_flows_are_drawn_one_by_one(cli: Cli, tmp_path: Path) -> None:
     assert len(times) >= 2
     low, high = above.get_xlim()
     assert low <= times[0] <= low + 0.2 * (high - low), "only the time of this flow is shown"
-    assert [text.get_text() for text in below.texts] == ["of short flows no windows are sampled"]
+    assert [text.get_text() for text in below.texts] == ["windows of short flows are not sampled"]
     assert below.get_legend() is None
     for name, said in (("/9999", "unknown flow .* opens"), ("/x", "short flows of .*, if it opens any")):
         with pytest.raises(ct.InputError, match=said):

@@ -258,7 +258,7 @@ def _windows(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor:
     axis.set_ylabel("window (kB)")
     window, threshold = (_within(trace, span, factor) for trace in (drawn.cwnd, drawn.ssthresh))
     if not len(window.t):
-        why = "of short flows no windows are sampled" if not len(drawn.cwnd.t) else "no sample in this time"
+        why = "windows of short flows are not sampled" if not len(drawn.cwnd.t) else "no sample in this time"
         axis.set_yticks([])
         axis.annotate(why, (0.5, 0.5), xycoords="axes fraction", ha="center", va="center")
         return

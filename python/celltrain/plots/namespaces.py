@@ -425,7 +425,7 @@ def _followed(scenario: Scenario, port: "PortFacts", span: tuple[float, float], 
         if "too long" not in str(error):
             raise
         raise InputError(
-            f"{error}, or less where cells wait as it begins (--from and --to, or span)"
+            f"{error}, or less if cells are waiting when it begins (--from and --to, or span)"
         ) from None
 
 

@@ -247,10 +247,15 @@ def legible(names: Sequence[str]) -> list[str]:
 
 def evenly_wrapped(words: str, most: int) -> list[str]:
     """Words on as few lines of at most so many letters as they need, all of about one length."""
-    lines = wrap(words, most)
+    lines = _wrapped(words, most)
     longest = min(most, max(map(len, words.split()), default=1))
     widths = range(longest, most + 1)
-    return next((even for width in widths if len(even := wrap(words, width)) <= len(lines)), lines)
+    return next((even for width in widths if len(even := _wrapped(words, width)) <= len(lines)), lines)
+
+
+def _wrapped(words: str, most: int) -> list[str]:
+    """Words on lines of at most so many letters; names such as tail-drop stay whole."""
+    return wrap(words, most, break_on_hyphens=False)
 
 
 def legend_columns(entries: Iterable[str], width: float) -> int:
