@@ -90,8 +90,7 @@ pub(crate) trait CongestionControl {
         false
     }
 
-    /// Whether an ACK that tells of marks opens the window for what of its bytes was not marked. The control then leaves out
-    /// the others.
+    /// Whether an ACK with marks opens the window for the bytes that were not marked. The control then leaves out the others.
     fn grows_beside_marks(&self, _flow: &Flow) -> bool {
         false
     }
