@@ -262,6 +262,11 @@ impl Flow {
         self.timer.restart(now);
     }
 
+    /// A timeout leaves in flight what it does not take for lost, and admits one segment more (draft-ietf-ccwg-bbr section 5.6.4.4, OnEnterRTO).
+    pub(crate) fn admit_one_more(&mut self) {
+        self.cwnd = self.delivery.as_ref().map_or(0, |delivery| delivery.inflight()) + self.mss;
+    }
+
     /// The retransmission timer has expired: the next timeout is longer. `ssthresh` is the reduced threshold, if it was.
     pub(crate) fn back_off(&mut self, now: Time, ssthresh: Option<u64>) {
         let rto = self.timer.estimator.rto();

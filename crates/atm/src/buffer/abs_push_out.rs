@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ParamError, PortContext, PortState, PushOut, Removed, View,
+    ParamError, PortContext, PortState, PushOut, Reads, Removed, View,
     frame::{CellHook, EndMarks, FramePolicy, FrameRule, RestHook},
     push_out::{Limits, Sharing},
 };
@@ -170,6 +170,10 @@ impl FrameRule for Victims {
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         Space::new(params, port).map(Self)
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::MCR
     }
 
     fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PushOut, S>, _: Time) -> bool {

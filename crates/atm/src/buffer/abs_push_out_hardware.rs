@@ -23,7 +23,7 @@ use std::{cmp::Reverse, collections::VecDeque};
 use celltrain_engine::Time;
 
 use super::{
-    Departure, ParamError, PortContext, PortState, PushOut, Removed, View,
+    Departure, ParamError, PortContext, PortState, PushOut, Reads, Removed, View,
     abs_push_out::{Params, Space},
     frame::{CellHook, EndMarks, FramePolicy, FrameRule},
     push_out::candidates,
@@ -176,6 +176,10 @@ impl FrameRule for Controllers {
             registers: vec![VecDeque::new(); vcs],
             found: None,
         })
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::MCR
     }
 
     fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PushOut, S>, _: Time) -> bool {

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ParamError, PerVc, PortContext, PortState, View,
+    ParamError, PerVc, PortContext, PortState, Reads, View,
     frame::{EndMarks, FramePolicy, FrameRule, Levels},
     share::Shares,
 };
@@ -121,6 +121,10 @@ impl FrameRule for AtRandom {
             shares: Shares::new(port),
             generator: port.generator.clone(),
         })
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::BOTH
     }
 
     #[inline]

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Occupancy, ParamError, PortContext, PortState, View,
+    Occupancy, ParamError, PortContext, PortState, Reads, View,
     frame::{EndMarks, FramePolicy, FrameRule, Levels},
 };
 use crate::{Cell, quantity::Level};
@@ -59,6 +59,10 @@ impl FrameRule for ByPriority {
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let (low, high) = port.low_high(params.low, params.high)?;
         Ok(Self { low, high })
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::CLP
     }
 
     #[inline]

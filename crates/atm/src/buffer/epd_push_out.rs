@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ParamError, PortContext, PortState, PushOut, View, epd,
+    ParamError, PortContext, PortState, PushOut, Reads, View, epd,
     frame::{EndMarks, FramePolicy, FrameRule, Levels, RestHook},
     push_out::{Limits, Sharing},
 };
@@ -87,6 +87,10 @@ impl FrameRule for InPlaceOfOthers {
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let threshold = port.level("threshold", params.threshold)?;
         Ok(Self { threshold, until: params.until, limits: Limits::new(params.sharing, port)? })
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::MCR
     }
 
     #[inline]

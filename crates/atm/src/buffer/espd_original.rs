@@ -91,7 +91,7 @@ impl BufferPolicy for EspdOriginal {
     fn on_arrival<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Occupancy, S>, now: Time) -> Verdict {
         let vc = cell.vc as usize;
         match self.status[vc] {
-            Status::Green => self.on_green(vc, port, now),
+            Status::Green => self.on_green(cell, port, now),
             status if !cell.is_last() => Verdict::Discard(match status {
                 Status::Broken => Reason::FrameBroken,
                 _ => Reason::VcCaptured,
@@ -118,8 +118,8 @@ impl BufferPolicy for EspdOriginal {
 }
 
 impl EspdOriginal {
-    fn on_green<S: PortState>(&mut self, vc: usize, port: &View<'_, Occupancy, S>, now: Time) -> Verdict {
-        let full = port.is_full();
+    fn on_green<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Occupancy, S>, now: Time) -> Verdict {
+        let (vc, full) = (cell.vc as usize, port.is_full());
         let captures = full || (port.is_first() && port.occupancy() >= self.high);
         if captures && self.reds < self.red_limit {
             self.reds += 1;
@@ -127,7 +127,10 @@ impl EspdOriginal {
             return Verdict::Discard(if full { Reason::BufferFull } else { Reason::VcCaptured });
         }
         if full {
-            self.status[vc] = Status::Broken;
+            // Behind its last cell another frame begins.
+            if !cell.is_last() {
+                self.status[vc] = Status::Broken;
+            }
             return Verdict::Discard(Reason::BufferFull);
         }
         Verdict::Accept

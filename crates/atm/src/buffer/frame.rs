@@ -10,7 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
-    BufferPolicy, Fate, Head, Needs, ParamError, PortContext, PortState, Reason, Removed, Verdict, View,
+    BufferPolicy, Fate, Head, Needs, ParamError, PortContext, PortState, Reads, Reason, Removed, Verdict,
+    View,
 };
 use crate::{Cell, cell::Ecn, quantity::Level};
 
@@ -79,6 +80,11 @@ pub trait FrameRule: Sized {
 
     /// Whether to admit the frame that `cell` begins; asked while the buffer has room.
     fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Self::Needs, S>, now: Time) -> bool;
+
+    /// As [`BufferPolicy::reads`].
+    fn reads(&self) -> Reads {
+        Reads::default()
+    }
 
     /// As [`BufferPolicy::marks`]: a frame that was not admitted is marked instead.
     fn marks(&self) -> bool {
@@ -157,6 +163,8 @@ enum Frame {
     Marked,
     /// Refused at its first cell: nothing of it went on.
     Refused,
+    /// Its first cell found no room, or it was pushed out: nothing of it went on, though the rule did not refuse it.
+    Lost,
     /// Broken in the middle: its head went on.
     Broken,
 }
@@ -184,7 +192,7 @@ impl<R: FrameRule> FramePolicy<R> {
     fn on_first<S: PortState>(&mut self, cell: &Cell, port: &View<'_, R::Needs, S>, now: Time) -> Answer<R> {
         self.rule.on_first(port, now);
         let (frame, verdict) = if port.is_full() {
-            (Frame::Refused, Verdict::Discard(Reason::BufferFull))
+            (Frame::Lost, Verdict::Discard(Reason::BufferFull))
         } else if self.rule.admits(cell, port, now) {
             (Frame::Whole, Verdict::Accept)
         } else if cell.ecn.is_capable() && self.rule.marks() {
@@ -209,7 +217,7 @@ impl<R: FrameRule> FramePolicy<R> {
             }
             broken if cell.is_last() && !full && self.end_marks.pass(broken) => Verdict::Accept,
             Frame::Refused => Verdict::Discard(Reason::FrameRefused),
-            Frame::Broken => Verdict::Discard(Reason::FrameBroken),
+            Frame::Lost | Frame::Broken => Verdict::Discard(Reason::FrameBroken),
         }
     }
 
@@ -268,7 +276,7 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
         let accepted = match self.frames[cell.vc as usize] {
             Frame::Whole => true,
             Frame::Marked => cell.ecn == Ecn::Marked,
-            Frame::Refused | Frame::Broken => false,
+            Frame::Refused | Frame::Lost | Frame::Broken => false,
         };
         R::ON_CELL.is_none() && !R::Needs::PUSH_OUT && accepted
     }
@@ -301,6 +309,10 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
         self.rule.marks()
     }
 
+    fn reads(&self) -> Reads {
+        self.rule.reads()
+    }
+
     fn on_rate(&mut self, rate: BitRate, now: Time) {
         self.rule.on_rate(rate, now);
     }
@@ -318,12 +330,12 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
         self.heads[cell.vc as usize]
     }
 
-    /// What is still to come of a frame that was pushed out is discarded, its end mark too, as if it had been refused.
+    /// What is still to come of a frame that was pushed out is discarded, its end mark too.
     fn on_push_out(&mut self, removed: <R::Needs as Needs>::Removed) {
         self.rule.on_push_out(removed);
         let Removed { vc, complete, .. } = removed.into();
         if !complete {
-            self.frames[vc as usize] = Frame::Refused;
+            self.frames[vc as usize] = Frame::Lost;
         }
     }
 

@@ -129,6 +129,24 @@ pub enum Verdict<V = Infallible> {
     PushOut(V),
 }
 
+/// What the decisions of a policy depend on, beside what is in the buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reads {
+    /// The cell loss priority of frames.
+    pub clp: bool,
+    /// The minimum cell rates of VCs.
+    pub mcr: bool,
+}
+
+impl Reads {
+    /// Priorities alone.
+    pub const CLP: Self = Self { clp: true, mcr: false };
+    /// Minimum rates alone.
+    pub const MCR: Self = Self { clp: false, mcr: true };
+    /// Both.
+    pub const BOTH: Self = Self { clp: true, mcr: true };
+}
+
 /// What a policy knows of its port from the start.
 #[derive(Debug, Clone)]
 pub struct PortContext<'a> {
@@ -252,6 +270,11 @@ pub trait BufferPolicy: Sized {
     /// Whether it marks frames of transports that answer marks (RFC 3168), be it when they arrive or at the head of the queue.
     fn marks(&self) -> bool {
         false
+    }
+
+    /// What its decisions depend on beside the buffer.
+    fn reads(&self) -> Reads {
+        Reads::default()
     }
 
     /// The link has another rate from `now` on. A policy that computes with [`PortContext::rate`] goes on with this one.

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ParamError, PortContext, PortState, View,
+    ParamError, PortContext, PortState, Reads, View,
     frame::{EndMarks, FramePolicy, FrameRule, Levels},
     view,
 };
@@ -96,6 +96,10 @@ impl FrameRule for WithinShare {
         let (low, high) = port.low_high(params.low, params.high)?;
         let two_frames = port.vcs.iter().map(|vc| 2 * port.longest_frame(vc)).collect();
         Ok(Self { low, high, shared_by: params.shared_by, two_frames })
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::CLP
     }
 
     #[inline]

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ParamError, PerVc, PortContext, PortState, View,
+    ParamError, PerVc, PortContext, PortState, Reads, View,
     frame::{EndMarks, FramePolicy, FrameRule, Levels},
 };
 use crate::{
@@ -101,6 +101,8 @@ pub struct Scripted {
     low: i64,
     high: i64,
     marks: bool,
+    /// Whether the rule names a priority.
+    reads_clp: bool,
     vcs: Vec<OfVc>,
     /// Room for the values of what the rule names.
     values: Vec<i64>,
@@ -146,9 +148,14 @@ impl FrameRule for Scripted {
             low,
             high,
             marks: params.ecn,
+            reads_clp: params.rule.0.contains("low_priority"),
             vcs: vcs.collect(),
             values: Vec::new(),
         })
+    }
+
+    fn reads(&self) -> Reads {
+        Reads { clp: self.reads_clp, mcr: false }
     }
 
     fn admits<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PerVc, S>, _: Time) -> bool {

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ParamError, PerVc, PortContext, PortState, View,
+    ParamError, PerVc, PortContext, PortState, Reads, View,
     frame::{EndMarks, FramePolicy, FrameRule, Levels},
     share::Shares,
 };
@@ -69,6 +69,10 @@ impl FrameRule for WithinWeightedShare {
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let threshold = port.level("threshold", params.threshold)?;
         Ok(Self { threshold, scale: params.scale, shares: Shares::new(port) })
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::BOTH
     }
 
     #[inline]

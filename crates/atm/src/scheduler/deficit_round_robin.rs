@@ -20,22 +20,20 @@ use super::{Queues, Scheduler, Share, Vcs};
 use crate::catalogue::ParamError;
 
 /// Parameters of deficit round robin.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Params {
     /// What a VC's share is proportional to.
     pub share: Share,
     /// What the VC with the smallest share may send per round: in bytes on a packet-framed link, in cells on a
-    /// cell-framed one. The others may send more in proportion.
+    /// cell-framed one. The others may send more in proportion. Without it: 1500 bytes, or the 32 cells that carry them.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub quantum: u32,
+    pub quantum: Option<u32>,
 }
 
-impl Default for Params {
-    fn default() -> Self {
-        Self { share: Share::default(), quantum: 1500 }
-    }
-}
+/// The quantum in bytes where none is given: a packet of Ethernet.
+const QUANTUM: u32 = 1500;
 
 /// The deficit-round-robin discipline.
 #[derive(Debug, Clone)]
@@ -79,15 +77,20 @@ impl Scheduler for DeficitRoundRobin {
         "Shreedhar and Varghese 1996, Efficient fair queuing using deficit round-robin";
     const FORGETS: bool = true;
 
+    fn share(params: &Params) -> Option<Share> {
+        Some(params.share)
+    }
+
     fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
-        if params.quantum == 0 {
+        let quantum = params.quantum.unwrap_or_else(|| vcs.units_of_bytes(QUANTUM));
+        if quantum == 0 {
             let message = "expected 1 or more, found 0".to_owned();
             return Err(ParamError { key: "quantum", message });
         }
         let shares = params.share.of(vcs)?;
         let cost = vcs.iter().map(|(label, _)| shares[label]).min().map_or(1, u128::from);
         let account =
-            |share: &u64| Account { quantum: u128::from(*share) * u128::from(params.quantum), deficit: 0 };
+            |share: &u64| Account { quantum: u128::from(*share) * u128::from(quantum), deficit: 0 };
         Ok(Self { cost, vcs: shares.iter().map(account).collect(), turns: VecDeque::new(), given: false })
     }
 

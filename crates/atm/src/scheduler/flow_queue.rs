@@ -27,9 +27,11 @@ use crate::catalogue::ParamError;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Params {
-    /// What a queue may send per round: in bytes on a packet-framed link, in cells on a cell-framed one.
+    /// What a queue may send per round: in bytes on a packet-framed link, in cells on a cell-framed one. Without it: 1514 bytes, as in
+    /// the source, or the 32 cells that carry them.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub quantum: u32,
+    pub quantum: Option<u32>,
     /// To how many sets of queues VCs are hashed; 0: each VC has a queue of its own.
     #[schemars(range(max = 4096))]
     pub sets: u32,
@@ -45,7 +47,7 @@ impl Params {
     /// A number outside its range.
     fn check(&self) -> Result<(), ParamError> {
         let ranges = [
-            ("quantum", self.quantum, 1, u32::MAX),
+            ("quantum", self.quantum.unwrap_or(QUANTUM), 1, u32::MAX),
             ("sets", self.sets, 0, 4096),
             ("ways", self.ways, 1, 64),
         ];
@@ -62,9 +64,12 @@ impl Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Self { quantum: 1514, sets: 0, ways: 8, hash_seed: 0 }
+        Self { quantum: None, sets: 0, ways: 8, hash_seed: 0 }
     }
 }
+
+/// The quantum in bytes where none is given (RFC 8290 section 5.2.4).
+const QUANTUM: u32 = 1514;
 
 /// The flow-queuing discipline.
 #[derive(Debug, Clone)]
@@ -107,7 +112,7 @@ impl Scheduler for FlowQueue {
         let shared = hash.map(|hash| Shared::new(hash, vcs.labels()));
         let count = shared.as_ref().map_or(vcs.labels(), Shared::queues);
         Ok(Self {
-            quantum: params.quantum.into(),
+            quantum: params.quantum.unwrap_or_else(|| vcs.units_of_bytes(QUANTUM)).into(),
             credits: vec![0; count],
             listed: vec![false; count],
             new: VecDeque::new(),

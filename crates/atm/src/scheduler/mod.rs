@@ -19,6 +19,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     catalogue::ParamError,
+    cell::PAYLOAD_OCTETS,
     contract::{Category, Contract},
 };
 
@@ -56,6 +57,12 @@ impl<'a> Vcs<'a> {
         self.service
     }
 
+    /// So many bytes of packets in what this link counts: on a cell-framed one, the cells that carry them.
+    #[must_use]
+    pub fn units_of_bytes(self, bytes: u32) -> u32 {
+        if self.service.cells { bytes.div_ceil(PAYLOAD_OCTETS as u32) } else { bytes }
+    }
+
     /// How many labels the port has: what a table indexed by label must hold.
     #[must_use]
     pub fn labels(self) -> usize {
@@ -73,13 +80,20 @@ impl<'a> Vcs<'a> {
 pub struct ServiceTime {
     unit: Slot,
     overhead: u64,
+    cells: bool,
 }
 
 impl ServiceTime {
-    /// `unit` for a cell or a byte, and `overhead` bytes that the link adds to each packet; none to a cell.
+    /// `slot` for each cell.
     #[must_use]
-    pub const fn new(unit: Slot, overhead: u64) -> Self {
-        Self { unit, overhead }
+    pub const fn of_cells(slot: Slot) -> Self {
+        Self { unit: slot, overhead: 0, cells: true }
+    }
+
+    /// `byte` for each byte of a packet, and for each of the `overhead` bytes that the link adds to it.
+    #[must_use]
+    pub const fn of_packets(byte: Slot, overhead: u64) -> Self {
+        Self { unit: byte, overhead, cells: false }
     }
 
     /// The service time of a unit of `size`.
@@ -120,6 +134,12 @@ pub trait Scheduler: Sized {
     /// Whether nothing that came before matters once the link is free and nothing waits. Then a unit after which that is so again need
     /// not be passed, nor need the next one be asked for while nothing waits.
     const FORGETS: bool = false;
+
+    /// What a VC's share is proportional to, if VCs have shares.
+    fn share(params: &Self::Params) -> Option<Share> {
+        let _ = params;
+        None
+    }
 
     /// A scheduler of `vcs` on a link that takes `service` for a unit.
     ///

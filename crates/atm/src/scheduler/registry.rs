@@ -30,6 +30,16 @@ macro_rules! disciplines {
             }
         }
 
+        impl SchedulerParams {
+            /// As [`Scheduler::share`], of the discipline that they choose.
+            #[must_use]
+            pub fn share(&self) -> Option<Share> {
+                match self.discipline {
+                    $(DisciplineName::$discipline => $module::$discipline::share(&self.$module),)*
+                }
+            }
+        }
+
         impl Discipline {
             /// As [`Scheduler::enqueue`].
             #[inline]

@@ -70,6 +70,10 @@ impl Scheduler for Scfq {
     const REFERENCE: &'static str = "Golestani 1994, A self-clocked fair queueing scheme for broadband applications; for cells the WFQ of Puangpronpitag, Kara and Djemame";
     const FORGETS: bool = true;
 
+    fn share(params: &Params) -> Option<Share> {
+        Some(params.share)
+    }
+
     fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
         let shares = params.share.of(vcs)?;
         let most = shares.iter().max().map_or(1, |&share| Tag::from(share)) << 32;

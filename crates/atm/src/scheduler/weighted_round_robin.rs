@@ -83,6 +83,10 @@ impl Scheduler for WeightedRoundRobin {
         "Serves busy VCs round robin, with as many cells per cycle as the weight of the VC.";
     const REFERENCE: &'static str = "Katevenis, Sidiropoulos and Courcoubetis 1991, Weighted round-robin cell multiplexing in a general-purpose ATM switch chip";
 
+    fn share(params: &Params) -> Option<Share> {
+        Some(params.share)
+    }
+
     fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
         let shares = params.share.of(vcs)?;
         if let Some((label, weight)) = shares.iter().enumerate().find(|(_, weight)| **weight > MAX_TURNS) {

@@ -84,6 +84,10 @@ impl Scheduler for Wfq {
     const REFERENCE: &'static str = "Demers, Keshav and Shenker 1989; Parekh and Gallager 1993, A generalized processor sharing approach to flow control";
     const FORGETS: bool = true;
 
+    fn share(params: &Params) -> Option<Share> {
+        Some(params.share)
+    }
+
     fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
         let service = vcs.service();
         let shares = params.share.of(vcs)?;

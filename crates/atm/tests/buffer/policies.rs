@@ -121,15 +121,17 @@ fn marks_are_for_the_capable(asked: &[Asked]) -> Result<(), String> {
     Ok(())
 }
 
-/// A cell is discarded for a full buffer only if it finds it full, and for a refused frame only if nothing of the frame
-/// was queued, or what was has been pushed out.
+/// A cell is discarded for a full buffer only if it finds it full, for a refused frame only if the frame was refused at its first cell, and
+/// for a broken one only if that was not so and something of the frame was lost before.
 fn reasons_are_true(asked: &[Asked]) -> Result<(), String> {
     for (place, lost) in asked.iter().enumerate() {
         let of_frame = |other: &&Asked| (other.cell.vc, other.cell.frame) == (lost.cell.vc, lost.cell.frame);
-        let queued = asked[..place].iter().filter(of_frame).any(|other| is_queued(other.verdict));
+        let refused = Verdict::Discard(Reason::FrameRefused);
+        let first = asked[..=place].iter().find(of_frame).is_some_and(|first| first.verdict == refused);
         let wrong = match lost.verdict {
             Verdict::Discard(Reason::BufferFull) => !lost.full,
-            Verdict::Discard(Reason::FrameRefused) => queued,
+            Verdict::Discard(Reason::FrameRefused) => !first,
+            Verdict::Discard(Reason::FrameBroken) => first || asked[place].cell.position == 0,
             _ => false,
         };
         if wrong {

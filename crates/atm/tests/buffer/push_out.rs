@@ -74,6 +74,7 @@ fn part<P: BufferPolicy>(
 }
 
 const REFUSED: Verdict<u32> = Verdict::Discard(Reason::FrameRefused);
+const BROKEN: Verdict<u32> = Verdict::Discard(Reason::FrameBroken);
 const FULL: Verdict<u32> = Verdict::Discard(Reason::BufferFull);
 
 #[test]
@@ -93,7 +94,7 @@ fn epd_with_push_out_by_hand() {
     assert_eq!(part(&mut port, (1, 0), (3, 4), 4), (Verdict::Accept, vec![]));
     assert_eq!(part(&mut port, (1, 1), (0, 1), 4), (Verdict::Accept, vec![(0, 2), (0, 4)]));
     // What is still to come of it is discarded, its end mark too.
-    assert_eq!(part(&mut port, (0, 4), (2, 4), 4), (REFUSED, vec![]));
+    assert_eq!(part(&mut port, (0, 4), (2, 4), 4), (BROKEN, vec![]));
     // 4 cells of VC 0, of which one is in transmission, and 5 of VC 1: a frame of VC 0 passes below the threshold.
     assert_eq!(port.buffer.cells.len(), 9);
     assert_eq!(part(&mut port, (0, 5), (0, 3), 4), (Verdict::Accept, vec![]));
@@ -162,8 +163,8 @@ fn push_out_takes_from_the_vc_furthest_above_its_threshold() {
     // 12 and 12 cells: VC 1 is 6 above, VC 0 at its threshold. Its last frame makes space, and B = 4.
     assert_eq!(part(&mut port, (2, 0), (0, 4), 4), (Verdict::Accept, vec![(1, 4)]));
     assert_eq!(available(&port), 0);
-    // VC 2 with 4 + 4 > 6 cells pushes nobody out.
-    assert_eq!(part(&mut port, (2, 1), (0, 4), 4), (REFUSED, vec![]));
+    // VC 2 with 4 + 4 > 6 cells pushes nobody out: its first cell finds the buffer full.
+    assert_eq!(part(&mut port, (2, 1), (0, 4), 4), (BROKEN, vec![]));
 }
 
 /// The illegal cells that policies see as frames of four cells come: three on VC 0, one on VC 1, two on VC 2, where TL is
@@ -219,7 +220,7 @@ fn a_frame_that_overflows_alone_is_pushed_out_whole() {
     part(&mut port, (0, 0), (0, 4), 4);
     part(&mut port, (0, 1), (0, 4), 4);
     assert_eq!(part(&mut port, (0, 2), (0, 2), 4), (Verdict::Accept, vec![]));
-    assert_eq!(part(&mut port, (0, 2), (2, 4), 4), (REFUSED, vec![(0, 2)]));
+    assert_eq!(part(&mut port, (0, 2), (2, 4), 4), (BROKEN, vec![(0, 2)]));
     assert_eq!(available(&port), 2);
     // With a whole frame's space asked for it is refused at once.
     let params = abs_push_out::Params { admission: Admission::WholeFrame, ..abs_push_out::Params::default() };

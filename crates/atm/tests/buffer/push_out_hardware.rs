@@ -195,5 +195,5 @@ fn the_two_part_ways_cell_by_cell_and_send_equally_much() {
     }
     // The explanation page on push-out quotes these.
     let sent = [vec![5168, 8133, 8026, 9311, 9353], vec![3936, 7940, 8186, 9840, 10089]];
-    assert_eq!(apart, Apart { different: 25_157, cells: 80_041, pushed_out: [1268, 2997], sent });
+    assert_eq!(apart, Apart { different: 26_614, cells: 80_041, pushed_out: [1268, 2997], sent });
 }

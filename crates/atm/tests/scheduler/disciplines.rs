@@ -20,7 +20,8 @@ fn parameters() -> Vec<SchedulerParams> {
         weighted_round_robin::Params { interleaved: false, ..weighted_round_robin::Params::default() };
     all.push(SchedulerParams { weighted_round_robin, ..of(DisciplineName::WeightedRoundRobin) });
     for quantum in [1, 40, 9000] {
-        let deficit_round_robin = deficit_round_robin::Params { share: Share::Weight, quantum };
+        let deficit_round_robin =
+            deficit_round_robin::Params { share: Share::Weight, quantum: Some(quantum) };
         all.push(SchedulerParams { deficit_round_robin, ..of(DisciplineName::DeficitRoundRobin) });
     }
     // Four VCs in one queue, in two, and in a set of three.

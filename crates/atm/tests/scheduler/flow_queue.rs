@@ -9,7 +9,7 @@ use crate::model::{Port, discipline, of, service, weighted};
 
 /// Flow queuing of `vcs` VCs with a quantum of 1000 bytes and `sets` sets of `ways` queues.
 fn port(sets: u32, ways: u32, vcs: usize) -> Port<Discipline> {
-    let flow_queue = flow_queue::Params { quantum: 1000, sets, ways, ..flow_queue::Params::default() };
+    let flow_queue = flow_queue::Params { quantum: Some(1000), sets, ways, ..flow_queue::Params::default() };
     let params = SchedulerParams { flow_queue, ..of(DisciplineName::FlowQueue) };
     Port::new(discipline(&params, &weighted(&vec![1; vcs])), vcs)
 }
@@ -156,7 +156,7 @@ fn numbers_outside_their_range_are_refused_with_it() {
     };
     let default = flow_queue::Params::default;
     let cases = [
-        (flow_queue::Params { quantum: 0, ..default() }, ("quantum", "expected 1 or more, found 0")),
+        (flow_queue::Params { quantum: Some(0), ..default() }, ("quantum", "expected 1 or more, found 0")),
         (flow_queue::Params { sets: 4097, ..default() }, ("sets", "expected 0 to 4096, found 4097")),
         (flow_queue::Params { ways: 0, ..default() }, ("ways", "expected 1 to 64, found 0")),
     ];

@@ -102,7 +102,8 @@ fn order(
 
 fn parameters() -> impl Iterator<Item = SchedulerParams> {
     let quantum = |quantum| {
-        let deficit_round_robin = deficit_round_robin::Params { share: Share::Weight, quantum };
+        let deficit_round_robin =
+            deficit_round_robin::Params { share: Share::Weight, quantum: Some(quantum) };
         SchedulerParams { deficit_round_robin, ..of(DisciplineName::DeficitRoundRobin) }
     };
     DisciplineName::ALL.iter().map(|&name| of(name)).chain([1, 3].map(quantum))

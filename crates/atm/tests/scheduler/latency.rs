@@ -65,7 +65,7 @@ proptest! {
         check(&case, &of(DisciplineName::Scfq), |_, _| vcs - 1)?;
         // (3 F - 2 Q)/r for quanta Q that sum to F, each no less than the largest packet, which is at most 1500 here.
         let quantum = if case.cells { 1 } else { 1500 };
-        let deficit_round_robin = deficit_round_robin::Params { share: Share::Weight, quantum };
+        let deficit_round_robin = deficit_round_robin::Params { share: Share::Weight, quantum: Some(quantum) };
         let params = SchedulerParams { deficit_round_robin, ..of(DisciplineName::DeficitRoundRobin) };
         let largest = case.steps.iter().map(|step| if case.cells { 1 } else { u128::from(step.size) }).max();
         let units = |frames: u128| (frames * u128::from(quantum)).div_ceil(largest.unwrap());

@@ -70,7 +70,7 @@ pub(crate) struct Outcome {
 impl Link {
     pub(crate) fn new(params: &SchedulerParams, weights: &[u32], slot: Slot, overhead: u64) -> Self {
         let contracts = weighted(weights);
-        let vcs = Vcs::of(Category::default(), &contracts, ServiceTime::new(slot, overhead));
+        let vcs = Vcs::of(Category::default(), &contracts, ServiceTime::of_packets(slot, overhead));
         Self {
             scheduler: Discipline::new(params, vcs).unwrap(),
             slot,

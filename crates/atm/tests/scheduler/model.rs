@@ -13,7 +13,7 @@ pub(crate) const SLOT: Slot = Slot::of_ps(1_000);
 
 /// The service time of the model's link.
 pub(crate) fn service() -> ServiceTime {
-    ServiceTime::new(SLOT, 0)
+    ServiceTime::of_cells(SLOT)
 }
 
 /// VCs under the default contract but for their weights.

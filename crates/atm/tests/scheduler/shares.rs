@@ -111,7 +111,7 @@ proptest! {
         sizes in prop::collection::vec(40u32..1500, 1..20),
         quantum in prop_oneof![Just(1u32), 40u32..3000],
     ) {
-        let deficit_round_robin = deficit_round_robin::Params { quantum, share: Share::Weight };
+        let deficit_round_robin = deficit_round_robin::Params { quantum: Some(quantum), share: Share::Weight };
         let params = SchedulerParams { deficit_round_robin, ..of(DisciplineName::DeficitRoundRobin) };
         let sent = busy(discipline(&params, &weighted(&weights)), weights.len(), &sizes, 1000);
         // Shreedhar and Varghese 1996: the quantum of a weight of 1 and L_i/w_i + L_j/w_j for the largest packets L.
@@ -197,7 +197,7 @@ fn round_robin_is_max_min_fair() {
 fn sharing(share: Share) -> Vec<SchedulerParams> {
     let params = SchedulerParams {
         weighted_round_robin: weighted_round_robin::Params { share, interleaved: true },
-        deficit_round_robin: deficit_round_robin::Params { share, quantum: 1 },
+        deficit_round_robin: deficit_round_robin::Params { share, quantum: Some(1) },
         scfq: scfq::Params { share },
         wfq: wfq::Params { share },
         ..SchedulerParams::default()
@@ -255,7 +255,7 @@ fn shares_that_make_no_sense_are_refused() {
     let by_rate = SchedulerParams { wfq: wfq::Params { share: Share::Mcr }, ..of(DisciplineName::Wfq) };
     let (key, message) = refused(&by_rate, &guaranteed(&[Some(1), Some(1 << 63)]));
     assert!(key == "share" && message.starts_with("the shares sum to more than 2^63"), "{message}");
-    let deficit_round_robin = deficit_round_robin::Params { quantum: 0, share: Share::Weight };
+    let deficit_round_robin = deficit_round_robin::Params { quantum: Some(0), share: Share::Weight };
     let params = SchedulerParams { deficit_round_robin, ..of(DisciplineName::DeficitRoundRobin) };
     assert_eq!(refused(&params, &weighted(&[1])).0, "quantum");
 }

@@ -205,8 +205,8 @@ impl Line {
     /// How long a unit occupies the link.
     pub(crate) fn service(self) -> ServiceTime {
         match self {
-            Self::Cells { slot, .. } => ServiceTime::new(slot, 0),
-            Self::Packets { octet, overhead, .. } => ServiceTime::new(octet, overhead),
+            Self::Cells { slot, .. } => ServiceTime::of_cells(slot),
+            Self::Packets { octet, overhead, .. } => ServiceTime::of_packets(octet, overhead),
         }
     }
 

@@ -137,6 +137,9 @@ impl Scenario {
         notes.extend(graph.pause_cycle());
         notes.extend(graph.ports_without_room());
         notes.extend(graph.sources_without_room(&self.spec));
+        notes.extend(graph.frames_without_room(&self.spec));
+        notes.extend(graph.contracts_that_cut(&self.spec));
+        notes.extend(graph.contracts_without_effect());
         notes.extend(graph.ports_that_refuse(&self.spec));
         Ok(notes)
     }

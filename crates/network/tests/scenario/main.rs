@@ -1,6 +1,7 @@
 //! Scenario files: what is read, what is refused and how, and the networks that come of them.
 
 mod common;
+mod contracts;
 mod files;
 mod graph;
 mod groups;

@@ -242,6 +242,9 @@ impl Sender {
         let ssthresh = self.congestion.on_timeout(&self.flow);
         self.flow.time_out(now, ssthresh);
         self.recovery.on_timeout(now, &mut self.flow);
+        if self.congestion.sets_window() {
+            self.flow.admit_one_more();
+        }
         self.flow.limits.follow(now, self.flow.window_limit());
         self.report_losses(now);
     }

@@ -2,6 +2,7 @@
 
 mod abr;
 mod clocks;
+mod contracts;
 mod fabric;
 mod flows;
 mod generate;

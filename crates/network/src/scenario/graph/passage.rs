@@ -47,6 +47,14 @@ fn and_at_others(others: usize) -> String {
     }
 }
 
+impl Flow {
+    /// The cells of its largest frame, if its cells belong to frames that come at once.
+    pub(super) fn full_frame(&self, spec: &Spec) -> Option<u64> {
+        let frames = self.traffic.frame().is_none() || self.traffic.packet().is_some();
+        frames.then(|| spec.aal5.cells(self.largest_packet()))
+    }
+}
+
 impl Graph {
     /// A sentence about the first port with a limit in bytes in which no full packet of a flow has room, and how many more there are.
     pub(in crate::scenario) fn ports_without_room(&self) -> Option<String> {
@@ -73,6 +81,33 @@ impl Graph {
         let others = and_at_others(found.len() - 1);
         Some(format!(
             "{what}, {room}, has no room for a full packet of flow \"{flow}\", {size}: the port discards all of these{others}"
+        ))
+    }
+
+    /// A sentence about the first cell port of a switch whose buffer holds less than a full frame of a flow that shares it with others, and how
+    /// many more there are.
+    pub(in crate::scenario) fn frames_without_room(&self, spec: &Spec) -> Option<String> {
+        let mut crossing = BTreeMap::<_, Vec<_>>::new();
+        for flow in &self.flows {
+            let [there, _] = flow.hops();
+            let shared = there.filter(|&link| {
+                self.nodes[self.links[link].from].kind == NodeKind::Switch
+                    && self.links[link].buffer.unit() == Some(Unit::Cells)
+            });
+            shared.for_each(|link| crossing.entry(link).or_default().push(flow));
+        }
+        let mut found = crossing.iter().filter(|(_, flows)| flows.len() > 1).filter_map(|(&link, flows)| {
+            let room = self.links[link].buffer;
+            let longer = |flow: &&&Flow| flow.full_frame(spec).is_some_and(|cells| cells > room.units());
+            flows.iter().find(longer).map(|flow| (link, room, *flow))
+        });
+        let (link, room, flow) = found.next()?;
+        let (port, others) = (self.link_name(link), and_at_others(found.count()));
+        let cells = flow.full_frame(spec)?;
+        Some(format!(
+            "the buffer of the port \"{port}\", {room}, holds less than a full frame of flow \"{}\", {cells} cells: where frames of several \
+             flows come at once, they lose cells{others}",
+            flow.name
         ))
     }
 

@@ -35,6 +35,8 @@ impl Model {
     /// CheckProbeRTT (section 5.3.4.3).
     pub(super) fn check_probe_rtt(&mut self, now: Time, flow: &mut Flow, rs: &Sample) {
         if self.phase != BbrPhase::ProbeRtt && self.probe_rtt_expired && !self.idle_restart {
+            // The pseudocode enters the phase first, and would then keep an older window that was larger; the text asks for the latest one
+            // (section 5.6.4.4).
             self.save_cwnd(flow);
             self.phase = BbrPhase::ProbeRtt;
             self.probe_rtt_done_stamp = None;
