@@ -158,6 +158,12 @@ fn child<'a>(node: &'a mut Node, key: &str, origin: Origin) -> Result<&'a mut No
         node.origin = origin;
     }
     match &mut node.value {
+        // Made for this override a moment ago.
+        Value::Table(table)
+            if table.is_empty() && node.origin.layer == origin.layer && key.parse::<usize>().is_ok() =>
+        {
+            Err(format!("there is no element {key} to change: the scenario has no such array of tables"))
+        }
         Value::Table(table) => Ok(table.entry(key).or_insert_with(|| Node::empty(origin))),
         Value::Array(nodes) => {
             let count = nodes.len();

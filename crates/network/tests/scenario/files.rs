@@ -463,4 +463,9 @@ fn elements_of_arrays_are_counted_from_0() {
     let text = format!("{MINIMAL}[[flow]]\nname = \"1\"\n");
     let found = error(&text, &set("flow.1.start", "1 ms"));
     assert!(found.ends_with("\"1\" is no element of this array: it has 1, counted from 0"), "{found}");
+    let found = error(MINIMAL, &set("flow.0.start", "1 ms"));
+    assert!(
+        found.ends_with("there is no element 0 to change: the scenario has no such array of tables"),
+        "{found}"
+    );
 }

@@ -119,15 +119,15 @@ impl Graph {
             let key = if flow.contract.clp { "vc.clp" } else { "vc.policing" };
             format!(
                 "{key}: no policy on the path of flow \"{}\" looks at the priority (CLP) of its cells, so that tagged frames fare as others; \
-                 choose one that does, as switch.discard.policy = \"double-epd\", \"wba\" or \"dfba\"",
+                 choose one that does, as \"double-epd\", \"per-vc\", \"wba\" and \"dfba\" do",
                 flow.name
             )
         });
         let unread_rate = self.flows.iter().find(|flow| flow.asks_for_rate() && !on_way(flow).mcr);
         let unread_rate = unread_rate.map(|flow| {
             format!(
-                "vc.mcr: nothing on the path of flow \"{}\" gives it this rate; choose a policy that does, as switch.discard.policy = \"wba\", \
-                 \"dfba\" or \"abs-push-out\", or a scheduler, as switch.scheduler.discipline = \"wfq\" with wfq.share = \"mcr\"",
+                "vc.mcr: nothing on the path of flow \"{}\" gives it this rate; choose a policy that does, as \"wba\", \"dfba\" and \
+                 \"abs-push-out\" do, or divide the link by rates, as in switch.scheduler = {{ discipline = \"wfq\", wfq.share = \"mcr\" }}",
                 flow.name
             )
         });
