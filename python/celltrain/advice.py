@@ -1,15 +1,16 @@
 """What someone who reads numbers should know of the runs that gave them: locks, limits, losses, warm-up."""
 
-import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from celltrain import statistics
+from celltrain.elsewhere import LOAD, Load, is_chosen, loads, port_sentence, worse
 from celltrain.errors import InputError, ScenarioError
+from celltrain.limits import BY_TIMEOUT, BY_WINDOW, FLOW, MOST_OF_THE_TIME, PORT, Ports, sentences
 from celltrain.notes import discard_of_port, named, notes, undrawn_start
 from celltrain.results import frame_rows
 from celltrain.scenario import Scenario
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from celltrain.papers import Reproduction
     from celltrain.results import Result
     from celltrain.sweeps import Sweep
+    from celltrain.sweeps.plan import Plan
 
 __all__ = ["advice", "advice_on_paper", "advice_on_sweep", "advice_on_variants", "measured_the_same"]
 
@@ -39,42 +41,11 @@ _NUMBER = re.compile(r"(?<![\w-])\d[\d.,]*")
 Row = tuple[Any, ...]
 """A row of a table."""
 
-LIMITS = {
-    "limited_by_receive_window": (
-        "the receive window limits {flows} for most of the time, not the network: set a larger "
-        "tcp.receive-window if that is not meant"
-    ),
-    "limited_by_timeout": (
-        "the retransmission timer holds {flows} up for most of the time: where all begin at once, and lose "
-        'what they send at once, spread their starts, as in traffic.start = "0 s .. 100 ms"'
-    ),
-}
-"""What is said of flows for which such a column is large: the share of the time that they wait for that."""
+SILENT = "its sources send nothing"
+"""How a note on a scenario tells that its sources begin too late."""
 
-OF_WINDOWS = "limited_by_receive_window"
-"""The column of the limit that a larger window may move."""
-
-WAITS_AT_HOST = (
-    "the receive window limits {flows} for most of the time, and the interface of the sender transmits all "
-    "the time: a larger window makes the queue there longer, and no flow faster; set a higher "
-    "link.access.rate if that is not meant"
-)
-"""What is said of such flows instead where their own interface is the bottleneck."""
-
-WAITS_AT_PORT = (
-    "the receive window limits {flows} for most of the time, and the bottleneck transmits all the time: "
-    "where they cross it, a larger tcp.receive-window gives longer queues and no more throughput in all"
-)
-"""What is said of such flows instead where the bottleneck has nothing left to give."""
-
-INTERFACE = ("port", "switch", "utilisation")
-"""Columns of ports that tell which hosts transmit all the time."""
-
-ALWAYS = 0.99
-"""The share of the time from which on a port transmits all the time."""
-
-OF_ALL = {"limited_by_timeout"}
-"""Limits that a note reports only where they hold up every TCP flow."""
+IDLE = "no flow sent anything in the measured time; set other starts, a longer duration, or a higher load"
+"""What is said of runs in which nothing was sent, whose replications are alike for that reason alone."""
 
 SENT = ("goodput", "segments_sent", "cells_sent", "timeouts", "cells_dropped_at_source")
 """Columns of flows by which runs are found that sent data and have no goodput."""
@@ -126,9 +97,6 @@ SUMMED_UP = ("frames_delivered", "utilisation", "short_flows_completed", "short_
 LOST = ("locked", "cells_discarded", "lost_random", "lost_scripted", "lost_burst", "lost_dark")
 """Columns of ports: whether it is locked at the end of the run, and what is lost."""
 
-MOST_OF_THE_TIME = 0.5
-"""The share of the time from which on a limit is worth a note."""
-
 
 def advice(result: "Result") -> list[str]:
     """Notes on a run: its scenario, its warm-up, and how its replications went."""
@@ -142,7 +110,8 @@ def advice(result: "Result") -> list[str]:
     with suppress(ScenarioError):  # then the line before says so
         scenario = Scenario.from_toml(result.manifest["scenario_toml"])
         lines += notes(scenario)
-    return lines + warnings(result) + _of_runs(result, scenario)
+    other = _elsewhere({result.manifest["name"]: result}, {result.manifest["name"]: scenario})
+    return lines + warnings(result) + _of_runs(result, scenario) + [*other]
 
 
 def advice_on_variants(found: "Comparison") -> list[str]:
@@ -161,6 +130,8 @@ def advice_on_variants(found: "Comparison") -> list[str]:
     for name, result in found.results.items():
         for line in _of_runs(result, scenarios.get(name)):
             variants.setdefault(line, []).append(name)
+    for line, names in _elsewhere(found.results, scenarios).items():
+        variants.setdefault(line, []).extend(names)
     return (
         moved(found.manifest)
         + _kept_policies(found, scenarios)
@@ -169,6 +140,22 @@ def advice_on_variants(found: "Comparison") -> list[str]:
             for line, names in variants.items()
         ]
     )
+
+
+def _elsewhere(
+    results: "Mapping[str, Result]", scenarios: Mapping[str, Scenario | None]
+) -> dict[str, list[str]]:
+    """What is said of ports that limit or lose more than the bottleneck of the summary, with the variants."""
+    pairs: dict[tuple[str, str], dict[str, tuple[Load, Load]]] = {}
+    for name, result in results.items():
+        scenario, bottleneck = scenarios.get(name), result.manifest.get("bottleneck")
+        if bottleneck is None or (scenario is not None and is_chosen(scenario)):
+            continue
+        ports = loads(result.rows("ports", *LOAD))
+        port = worse(ports, bottleneck)
+        if port is not None:
+            pairs.setdefault((port, bottleneck), {})[name] = ports[port], ports[bottleneck]
+    return {port_sentence(*which, [*some.values()]): [*some] for which, some in pairs.items()}
 
 
 def _kept_policies(found: "Comparison", scenarios: Mapping[str, Scenario]) -> list[str]:
@@ -205,61 +192,91 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
         place = _point(found, runs[0][0])
         lines.append(f"in {len(runs):,} of {found.manifest['runs']:,} runs, first at {place}, {sentence}")
     for said, alike in _alike_points(found).items():
-        lines.append(_at(found, alike, _started(said, _scenario_of(found, alike[0]))))
+        lines.append(_at(found, alike, _started(said, _at_point(_plan(found), alike[0]))))
     for some in _short_points(found).values():
         lines.append(_at(found, [point for point, _ in some], some[0][1]))
-    for column in LIMITS:
-        whom = "all flows" if column in OF_ALL else "flows"
-        for sentence, points in _limited_points(found, column).items():
-            lines.append(_at(found, points, sentence.format(flows=whom)))
-    return lines
+    return [*lines, *_of_limits(found), *_of_other_ports(found)]
 
 
-def _limited_points(found: "Sweep", column: str) -> dict[str, list[int]]:
-    """The points at which a limit holds up flows for most of the time, by what is said of it."""
-    of_windows = column == OF_WINDOWS
-    sources = ("source",) if of_windows else ()
-    flows = frame_rows(found.scan("flows"), "point", "flow", column, *sources)
-    limited: dict[int, list[str]] = {}
-    for point, rows in groupby(flows, lambda row: row[0]):
-        some = [(name, share, *source) for _, name, share, *source in rows]
-        names = _limited(column, ((name, share) for name, share, *_ in some))
-        if names:
-            limited[point] = [one for name, _, *source in some if name in names for one in source]
-    if not limited or not of_windows:
-        return {LIMITS[column]: [*limited]} if limited else {}
-    hosts, ports = _busy_by_point(found), _busy_bottlenecks(found)
+def _of_other_ports(found: "Sweep") -> Iterator[str]:
+    """Sentences on ports that limit or lose more than the bottleneck at the points of a sweep."""
+    plan = _plan(found)
+    if plan is None:
+        return
+    points: dict[int, dict[str, Load]] = {}
+    for point, rows in groupby(frame_rows(found.scan("ports"), "point", *LOAD), lambda row: row[0]):
+        ports = loads(row[1:] for row in rows)
+        if len(points) < STRETCH and any(worse(ports, one) for one in ports):
+            points[point] = ports
+    pairs: dict[tuple[str, str], dict[int, tuple[Load, Load]]] = {}
+    for point, ports in points.items():
+        scenario = _at_point(plan, point)
+        if scenario is None or scenario.bottleneck is None or is_chosen(scenario):
+            continue
+        port = worse(ports, scenario.bottleneck)
+        if port is not None:
+            both = ports[port], ports[scenario.bottleneck]
+            pairs.setdefault((port, scenario.bottleneck), {})[point] = both
+    for which, some in pairs.items():
+        yield _at(found, [*some], port_sentence(*which, [*some.values()]))
+
+
+def _of_limits(found: "Sweep") -> Iterator[str]:
+    """Sentences on what holds flows up at the points of a sweep."""
+    points, looked_at = _limited_points(found)
+    plan = _plan(found)
     said: dict[str, list[int]] = {}
-    for point, senders in limited.items():
-        instead = WAITS_AT_PORT if point in ports else LIMITS[column]
-        waits = hosts.get(point, set()).issuperset(senders)
-        said.setdefault(WAITS_AT_HOST if waits else instead, []).append(point)
-    return said
+    ports = _ports_of(found, looked_at)
+    for point in looked_at:
+        scenario = _at_point(plan, point)
+        bottleneck = None if scenario is None else scenario.bottleneck
+        for line in sentences(points[point], ports.get(point, Ports()), bottleneck, scenario):
+            said.setdefault(line, []).append(point)
+    of = "points" if len(looked_at) == len(points) else f"points, of which {len(looked_at):,} were looked at"
+    for line, some in said.items():
+        whom = "all flows" if line.startswith("the retransmission timer") else "flows"
+        yield _at(found, some, line.format(flows=whom), of)
 
 
-def _busy_bottlenecks(found: "Sweep") -> set[int]:
-    """The points of a sweep at which the bottleneck transmits all the time."""
-    busy: set[int] = set()
-    for begin in range(0, found.manifest["points"], STRETCH):
-        means = _means_within(found.scan("summary"), begin, begin + STRETCH)
-        busy |= {point for point, some in means.items() if some.get("utilisation", 0.0) > ALWAYS}
-    return busy
+def _limited_points(found: "Sweep") -> tuple[dict[int, list[Row]], list[int]]:
+    """The flows of points at which something holds flows up, and the points to look at, spread over these."""
+    places = {name: place for place, name in enumerate(FLOW)}
+    columns = [places[BY_WINDOW], places[BY_TIMEOUT]]
+    points: dict[int, list[Row]] = {}
+    for point, rows in groupby(frame_rows(found.scan("flows"), "point", *FLOW), lambda row: row[0]):
+        some = [row[1:] for row in rows]
+        if any((row[column] or 0.0) > MOST_OF_THE_TIME for row in some for column in columns):
+            # Those of further points are not kept: a sweep may have millions of rows.
+            points[point] = some if len(points) < STRETCH else []
+    return points, [point for point, rows in points.items() if rows]
 
 
-def _busy_by_point(found: "Sweep") -> dict[int, set[str]]:
-    """The hosts whose interfaces transmit all the time, by the point of a sweep."""
-    ports = frame_rows(found.scan("ports"), "point", *INTERFACE)
-    points = groupby(ports, lambda row: row[0])
-    return {point: _busy_hosts(row[1:] for row in rows) for point, rows in points}
+def _ports_of(found: "Sweep", points: Collection[int]) -> dict[int, Ports]:
+    """What the ports of some points say of their flows."""
+    if not points:
+        return {}
+    chosen = {*points}
+    ports = frame_rows(found.scan("ports"), "point", *PORT)
+    return {
+        point: Ports.of(row[1:] for row in rows)
+        for point, rows in groupby(ports, lambda row: row[0])
+        if point in chosen
+    }
 
 
-def _busy_hosts(ports: Iterable[Row]) -> set[str]:
-    """The hosts whose interfaces transmit all the time; `ports` are rows of `INTERFACE`."""
-    shares: dict[str, list[float]] = {}
-    for port, of_switch, share in ports:
-        if not of_switch:
-            shares.setdefault(port.partition(" > ")[0], []).append(share)
-    return {host for host, known in shares.items() if statistics.mean(known) > ALWAYS}
+def _plan(found: "Sweep") -> "Plan | None":
+    """The plan of a sweep; None for older results that do not have it."""
+    from celltrain.sweeps.plan import load_plan
+
+    with suppress(InputError, ScenarioError):
+        return load_plan(found.path / "plan.toml")
+    return None
+
+
+def _at_point(plan: "Plan | None", point: int) -> Scenario | None:
+    with suppress(InputError, ScenarioError):
+        return None if plan is None else plan.at(point)
+    return None
 
 
 def advice_on_paper(found: "Reproduction") -> list[str]:
@@ -412,33 +429,27 @@ def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
     lines = [f"the run ended in a lock: {_lock(named(locked, 'port'))}"] if locked else []
     every = result.manifest["replications"]
     samples = _samples(result)
-    if measured_the_same(samples.values(), every):
-        lines.append(_started(_alike(result.fingerprints), scenario))
+    sent = [sum(some) for _, (_, *some) in _sums(result.rows("flows", "replication", *SENT))]
+    is_idle = bool(sent) and not any(sent)
+    if is_idle and not (scenario is not None and any(SILENT in note for note in notes(scenario))):
+        lines.append(IDLE)
+    alike = _alike(result.fingerprints)
+    # Where nothing happens, replications are alike whatever is drawn.
+    if measured_the_same(samples.values(), every) and not (is_idle and alike == ALIKE):
+        lines.append(_started(alike, scenario))
     means = {name: statistics.mean(samples[name]) for name in SUMMED_UP if name in samples}
     lines += (sentence for _, sentence in _too_short(means))
     flows, ports = result.rows("flows", "replication", *SENT), result.rows("ports", "replication", *LOST)
     for sentence, runs in _fruitless(flows, ports):
         place = "" if len(runs) == every else f"in {len(runs)} of {every} replications "
         lines.append(f"{place}{sentence}")
-    for column, sentence in LIMITS.items():
-        limited: list[str] = _limited(column, result.rows("flows", "flow", column))
-        waiting = _waiting(result, limited) if column == OF_WINDOWS else []
-        others = [name for name in limited if name not in waiting]
-        if waiting:
-            lines.append(WAITS_AT_HOST.format(flows=named(waiting, "flow")))
-        is_busy = column == OF_WINDOWS and means.get("utilisation", 0.0) > ALWAYS
-        if others:
-            lines.append((WAITS_AT_PORT if is_busy else sentence).format(flows=named(others, "flow")))
-    return lines
-
-
-def _waiting(result: "Result", flows: Sequence[str]) -> list[str]:
-    """Those of some flows whose source transmits all the time: what their windows hold waits there."""
-    if not flows:
-        return []
-    busy = _busy_hosts(result.rows("ports", *INTERFACE))
-    sources = dict(result.rows("flows", "flow", "source"))
-    return [name for name in flows if sources.get(name) in busy]
+    held = sentences(
+        result.rows("flows", *FLOW),
+        Ports.of(result.rows("ports", *PORT)),
+        result.manifest.get("bottleneck"),
+        scenario,
+    )
+    return lines + [said.format(flows=named(names, "flow")) for said, names in held.items()]
 
 
 def _alike(fingerprints: Iterable[str]) -> str:
@@ -463,16 +474,6 @@ def _samples(result: "Result") -> dict[str, list[float]]:
 def _locked(ports: Iterable[tuple[T, float | None]]) -> list[T]:
     """The names of ports that wait at the end of the run for the ends of pauses that can never come."""
     return list(dict.fromkeys(name for name, locked in ports if locked))
-
-
-def _limited(column: str, flows: Iterable[tuple[T, float | None]]) -> list[T]:
-    """The names of flows that a limit holds up for most of the time, by the mean of replications."""
-    shares: dict[T, list[float]] = {}
-    for name, share in flows:
-        if share is not None and not math.isnan(share):  # what a point of a sweep lacks is None
-            shares.setdefault(name, []).append(share)
-    limited = [name for name, known in shares.items() if statistics.mean(known) > MOST_OF_THE_TIME]
-    return limited if column not in OF_ALL or len(limited) == len(shares) else []
 
 
 def _fruitless(flows: Iterable[Row], ports: Iterable[Row]) -> Iterable[tuple[str, list[Any]]]:
@@ -505,7 +506,7 @@ def _reason(lost: float, segments: float, timeouts: float, dropped: float) -> st
             "cells or packets were lost, and the run ended before a retransmission timer expired; "
             'set a longer duration, or spread the starts, as in traffic.start = "0 s .. 100 ms"'
         )
-    return "cells or packets were lost; the table of ports has where and why"
+    return "cells or packets were lost; ports.parquet (--out; in Python result.ports) has where and why"
 
 
 def _sums(rows: Iterable[Row]) -> Iterable[tuple[Any, list[float]]]:
@@ -529,19 +530,10 @@ def _lock(ports: str) -> str:
     )
 
 
-def _at(found: "Sweep", points: Sequence[int], sentence: str) -> str:
+def _at(found: "Sweep", points: Sequence[int], sentence: str, of: str = "points") -> str:
     """What is said of some points, with the first of them."""
     first = _point(found, points[0])
-    return f"at {len(points):,} of {found.manifest['points']:,} points, first at {first}, {sentence}"
-
-
-def _scenario_of(found: "Sweep", point: int) -> Scenario | None:
-    """The scenario of a point; None for older results that do not have it."""
-    from celltrain.sweeps.plan import load_plan
-
-    with suppress(InputError, ScenarioError):
-        return load_plan(found.path / "plan.toml").at(point)
-    return None
+    return f"at {len(points):,} of {found.manifest['points']:,} {of}, first at {first}, {sentence}"
 
 
 def _point(found: "Sweep", which: int) -> str:

@@ -14,17 +14,21 @@ UNBOUNDED: Bounds = (-math.inf, math.inf)
 
 _SHARES = ("fairness_index", "efficiency", "utilisation")
 _PARTS = ("goodput", "cell loss ratio", "CLR", "PRR", "utilisation")
-_SIGNED = ("synchronisation_index", "excess")
+_CORRELATION = "synchronisation_index"
+_SIGNED = "excess"
 
 
 def bounds(measure: Measure) -> Bounds:
     """The least and the largest value of a measure, in its own unit.
 
-    Rates, times and counts are not below zero; shares, ratios of losses and Jain's index lie between 0 and 1.
+    Rates, times and counts are not below zero; shares, ratios of losses and Jain's index lie between 0 and 1,
+    and correlations between -1 and 1.
     """
     name = measure.name
     if name in _SHARES or name.startswith(("cell_loss_ratio", "excess_fairness", "retransmission_ratio")):
         return (0.0, 1.0)
+    if name == _CORRELATION:
+        return (-1.0, 1.0)
     return UNBOUNDED if name.startswith(_SIGNED) else (0.0, math.inf)
 
 

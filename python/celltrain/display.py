@@ -3,7 +3,7 @@
 import html
 from collections.abc import Iterable, Sequence
 
-__all__ = ["caption", "folded", "lines", "table"]
+__all__ = ["caption", "folded", "lines", "notes", "table"]
 
 
 def caption(shown: object) -> str:
@@ -14,6 +14,11 @@ def caption(shown: object) -> str:
 def lines(sentences: Iterable[str]) -> str:
     """A paragraph for each sentence."""
     return "".join(f"<p>{html.escape(one)}</p>" for one in sentences)
+
+
+def notes(sentences: Iterable[str]) -> str:
+    """A paragraph for each note, as reports have them."""
+    return lines(f"Note: {one}." for one in sentences)
 
 
 def folded(title: str, text: str) -> str:

@@ -1,12 +1,24 @@
 """Notes on a scenario: settings that are valid and have no effect, or not the one that they promise."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
+from celltrain import _core
 from celltrain.scenario import Scenario
 
-__all__ = ["discard_of_port", "named", "notes", "undrawn_start"]
+__all__ = [
+    "begin_at_once",
+    "dark_share",
+    "discard_of_port",
+    "has_transfers",
+    "named",
+    "notes",
+    "tables_of",
+    "undrawn_start",
+]
 
 Settings = Mapping[str, Any]
 
@@ -14,9 +26,6 @@ _BEGIN = re.compile(r"\s*([\d.]+(?:[eE][+-]?\d+)?)\s*(ps|ns|us|µs|ms|s)\b")
 """A time, or the first one of a range of times."""
 
 _PICOSECONDS = {"ps": 1.0, "ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1e9, "s": 1e12}
-
-AAL5_OVERHEAD = "16 B"
-"""What AAL5 adds to a frame unless a scenario says otherwise."""
 
 NAMED = 5
 """The most flows or ports that a note names."""
@@ -35,6 +44,46 @@ def undrawn_start(scenario: Scenario) -> str | None:
     """The first key that starts sources at one instant in every replication; None where all draw theirs."""
     fixed = (key for key, start in _starts(scenario.to_dict()) if ".." not in str(start))
     return next(fixed, None)
+
+
+def begin_at_once(scenario: Scenario) -> bool:
+    """Whether all sources begin at one instant."""
+    starts = {str(start) for _, start in _starts(scenario.to_dict())}
+    return len(starts) == 1 and not any(".." in start for start in starts)
+
+
+def has_transfers(scenario: Scenario) -> bool:
+    """Whether some flows carry so many bytes or units and end: what they do has no steady state."""
+    settings = scenario.to_dict()
+    own = [one for kind in ("group", "flow") for one in _each(settings, kind)]
+    traffic = [_table(one, "traffic") for one in (settings, *own)]
+    return any(one.get("kind") == "finite" for one in traffic) or any("transfers" in one for one in own)
+
+
+def dark_share(scenario: Scenario) -> float:
+    """The largest share of the measured time for which a link is dark."""
+    begin, end = scenario.warm_up, scenario.duration
+    shares = [0.0]
+    for _, link in _links(scenario.to_dict()):
+        dark = _table(link, "dark")
+        if not dark:
+            continue
+        first, length, every = (_begin(dark.get(key)) / 1e12 for key in ("from", "length", "every"))
+        since, until = max(begin, first), end if every else min(end, first + length)
+        time = max(until - since, 0.0) * (length / every if every else 1.0)
+        shares.append(time / (end - begin))
+    return max(shares)
+
+
+def tables_of(settings: Settings, *places: str) -> Iterator[tuple[str, Settings]]:
+    """The tables at some places, such as "vc" and "flow.vc", with their keys."""
+    for place in places:
+        first, _, rest = place.partition(".")
+        if not isinstance(settings.get(first), list):
+            yield place, _table(settings, first)
+            continue
+        for n, one in enumerate(_each(settings, first)):
+            yield f"{first}.{n}" + (f".{rest}" if rest else ""), _table(one, rest) if rest else one
 
 
 def discard_of_port(scenario: Scenario, port: str | None) -> str | None:
@@ -120,7 +169,8 @@ def _framing(settings: Settings) -> Iterator[str]:
                     f'{place}.loss-unit = "cell" has no effect where every link carries packets: packets are '
                     'lost as a whole; set loss-unit = "frame", or leave it out'
                 )
-        if _table(settings, "aal5").get("overhead", AAL5_OVERHEAD) != AAL5_OVERHEAD:
+        usual = _defaults("aal5")
+        if _table(settings, "aal5").get("overhead", usual["overhead"]) != usual["overhead"]:
             yield (
                 "aal5.overhead has no effect where every link carries packets; set link.overhead for what "
                 "a link adds to each of them"
@@ -269,6 +319,13 @@ def _abr_ends(settings: Settings) -> Iterator[Settings]:
     yield _table(settings, "abr")
     for flow in (*_each(settings, "flow"), *_each(settings, "group")):
         yield _table(flow, "abr")
+
+
+@cache
+def _defaults(table: str) -> Settings:
+    """What the core takes for the keys of a table that a scenario leaves out."""
+    found: Settings = json.loads(_core.schema())["properties"][table]["default"]
+    return found
 
 
 def _table(settings: Settings, key: str) -> Settings:

@@ -4,13 +4,14 @@ The core defines them (`_core.measures`); here they are looked up. `celltrain me
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from celltrain import _core, display
 from celltrain.errors import InputError, unknown
+from celltrain.text import joined
 
 __all__ = [
     "FRAME_OF",
@@ -18,12 +19,15 @@ __all__ = [
     "Catalogue",
     "Choice",
     "Measure",
+    "called",
     "compared",
     "congestion_controls",
     "counts",
     "disciplines",
     "measure",
     "measures",
+    "nearest",
+    "plain",
     "policies",
     "renamed",
     "stacks",
@@ -38,6 +42,9 @@ In `summary` and `series` it is a row's `metric`, in the others a column."""
 
 COMPARED = ("goodput", "fairness_index", "cell_loss_ratio", "efficiency", "delay_mean")
 """The measures by which variants and points are compared unless asked otherwise."""
+
+MOST_LISTED = 40
+"""Names that an error lists; of more it has the nearest."""
 
 RENAMED: Mapping[str, Mapping[str, str]] = {
     "summary": {"throughput": "goodput", "goodput": "efficiency", "effective_throughput": "frames_delivered"},
@@ -175,27 +182,82 @@ def _catalogue(described: str) -> Catalogue:
 
 
 def measure(name: str, over: str = "run") -> Measure:
-    """A measure by its name.
+    """A measure by its name or title.
 
     Raises:
         InputError: there is none.
     """
     every = {one.name: one for one in measures() if one.over == over}
-    if name not in every:
-        raise unknown("measure", name, every)
-    return every[name]
+    found = called(name, (over,))
+    if found not in every:
+        raise unmeasured(name, every, "measure") if over == "run" else unknown("measure", name, every)
+    return every[found]
+
+
+def plain(name: str) -> str:
+    """A name or title as names are compared: "Fairness  Index" and "fairness_index" are one."""
+    return " ".join(name.lower().replace("_", " ").split())
+
+
+def called(name: str, over: Sequence[str] = ("run",)) -> str:
+    """The name of the measure that has a name or title, in either spelling.
+
+    This is the rule for every command, file and method that takes the name of a measure: "fairness index" and
+    "Fairness index" are `fairness_index`. What no measure is called stays as it is: results can hold metrics
+    of other versions, and suites define measures.
+
+    Args:
+        name: a name or title.
+        over: what values of the measure may be about; where two have one title, the first of these decides.
+    """
+    return _spellings(tuple(over)).get(plain(name), name)
+
+
+@cache
+def _spellings(over: tuple[str, ...]) -> dict[str, str]:
+    """The name of each measure by the spellings of its name and its title; names come before titles."""
+    every = [one for kind in over for one in measures() if one.over == kind]
+    found: dict[str, str] = {}
+    for spelling, name in (
+        *((one.name, one.name) for one in every),
+        *((one.title, one.name) for one in every),
+    ):
+        found.setdefault(plain(spelling), name)
+    return found
 
 
 def unmeasured(name: str, known: Iterable[str], what: str = "metric") -> InputError:
     """The error for a metric that a summary lacks: no measure has the name, or it is not there."""
-    found = next((one for one in measures() if one.name == name), None)
-    if found is None:
+    if not isinstance(name, str):
         return unknown(what, name, known)
-    if found.over == "run":
-        advice = f"It is a measure that these runs lack: 'celltrain measures {name}' says what it is of"
-    else:
-        advice = f"The frame '{found.frame}' has it"
-    return unknown(what, name, known, advice)
+    if not name.strip():
+        return InputError(f"expected the name of a {what}, found '{name}'")
+    names, own = [*known], called(name)
+    if own not in names and own in _spellings(("run",)).values():
+        says = f"'celltrain measures {own}' says what it is of"
+        return InputError(f"these runs lack the {what} '{name}': {says}; they have {joined(names) or 'none'}")
+    found = next((one for one in measures() if one.name == name), None)
+    advice = "" if found is None else f"The frame '{found.frame}' has it"
+    if len(names) <= MOST_LISTED:
+        return unknown(what, name, names, advice)
+    if advice:
+        return InputError(f"unknown {what} '{name}'. {advice}")
+    spellings = {spelling: one for spelling, one in _spellings(("run",)).items() if one in names}
+    near = nearest(name, spellings | {plain(one): one for one in names}, 6)
+    hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+    return InputError(f"unknown {what} '{name}': {hint}`celltrain measures` lists all")
+
+
+def nearest(name: str, spellings: Mapping[str, str], most: int) -> list[str]:
+    """The names that look most like a name that nothing has, the nearest first, by their spellings."""
+    import difflib
+
+    containing = [spelling for spelling in spellings if plain(name) and plain(name) in spelling]
+    containing.sort(key=lambda spelling: (not spelling.startswith(plain(name)), len(spelling)))
+    # Where names contain the word, those that only share letters with it are no help.
+    cutoff = 0.8 if containing else 0.5
+    close = difflib.get_close_matches(plain(name), spellings, n=most, cutoff=cutoff)
+    return list(dict.fromkeys(spellings[spelling] for spelling in (*close, *containing)))[:most]
 
 
 def title(metric: str) -> str:

@@ -130,6 +130,16 @@ class Scenario:
         """
         return self.core.bottleneck
 
+    @property
+    def notes(self) -> list[str]:
+        """Settings that are valid and have no effect, or not the one that they promise: a sentence each.
+
+        `celltrain check` and `celltrain run` print them.
+        """
+        from celltrain.notes import notes
+
+        return notes(self)
+
     def resolved_toml(self) -> str:
         """Every value in force as a scenario file: presets of TCP as their parameters, and all defaults.
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from celltrain import manifests, statistics, text, verdicts
 from celltrain.comparison import KIND as COMPARISON
 from celltrain.comparison import Comparison, compare, comparison_key
-from celltrain.errors import InputError, ScenarioError, unknown
-from celltrain.experiment import run
+from celltrain.errors import InputError, ScenarioError
+from celltrain.experiment import brief, run
 from celltrain.folder import Folder, claim, remove_results
 from celltrain.papers.expression import NoValue
-from celltrain.registry import counts
+from celltrain.registry import counts, unmeasured
 from celltrain.results import Result
 from celltrain.scenario import Scenario, load, shown
 from celltrain.suite_file import Section, Statement, Suite, is_place
@@ -53,9 +53,6 @@ KIND = "suite"
 
 ASKED = Asked()
 """Nothing beside what the suite names itself."""
-
-BRIEF = {"duration": "1 ns", "warm-up": "0 s"}
-"""Settings under which a scenario runs in no time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,27 +253,25 @@ def _check_variant(section: Section, scenario: Scenario, name: str, settings: Ma
 
 
 def _check_measures(suite: Suite, section: Section, scenario: Scenario) -> None:
-    """Refuses measures that the runs of a section will not have, before any of them.
-
-    Which measures there are depends on the scenario alone, and not on how long it runs.
-    """
-    with suppress(ScenarioError):  # it cannot be as brief: the runs will tell
-        brief = run(scenario.with_(BRIEF), replications=1, jobs=1)
-        for name in dict.fromkeys((*section.measures, *(one.measure for one in section.statements))):
-            _check_measure(suite, section, name, brief)
+    """Refuses measures that the runs of a section will not have, before any of them."""
+    if (short := brief(scenario)) is None:  # the runs will tell
+        return
+    found = run(short, replications=1, jobs=1)
+    for name in dict.fromkeys((*section.measures, *(one.measure for one in section.statements))):
+        _check_measure(suite, section, name, found)
 
 
-def _check_measure(suite: Suite, section: Section, name: str, brief: Result) -> None:
+def _check_measure(suite: Suite, section: Section, name: str, found: Result) -> None:
     where = f"section {section.place}: {shown(section.scenario)}"
-    known = brief.summary["metric"].to_list()
+    known = found.summary["metric"].to_list()
     if name in suite.measures:
         try:
             with suppress(NoValue):  # it selects by data, and there are none yet
-                suite.measures[name].sample(brief)
+                suite.measures[name].sample(found)
         except InputError as error:
             raise InputError(f"{where}: measure {name}: {error}") from None
     elif name not in known:
-        raise InputError(f"{where}: {unknown('measure of this scenario', name, known)}")
+        raise InputError(f"{where}: {unmeasured(name, known, 'measure')}")
 
 
 def suite_key(suite: Suite, asked: Asked = ASKED) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from celltrain.embedded import parsed
 from celltrain.errors import InputError, unknown
+from celltrain.registry import called
 from celltrain.scenario import read_text, shown
 
 __all__ = ["FILE", "Cause", "load_causes"]
@@ -77,8 +78,7 @@ def _cause(content: Mapping[str, Any], measures: Mapping[str, Sequence[str]]) ->
         if key not in KEYS:
             raise ValueError(f"a cause: {unknown('key', key, KEYS)}")
     sections = _names(content, "sections", list(measures))
-    for section in sections:
-        _names(content, "measures", measures[section], some=True)
+    about = [_names(content, "measures", measures[section], some=True) for section in sections]
     texts = {key: _text(content, key) for key in TEXTS}
     settings, alone, count = content.get("set", {}), content.get("alone", False), content.get("replications")
     if not isinstance(settings, dict) or not isinstance(alone, bool):
@@ -87,7 +87,7 @@ def _cause(content: Mapping[str, Any], measures: Mapping[str, Sequence[str]]) ->
         raise ValueError("a cause: `replications` is a whole number, 1 or more")
     return Cause(
         sections,
-        measures=tuple(content["measures"]),
+        measures=about[0],
         settings=settings,
         alone=alone,
         replications=count,
@@ -102,6 +102,8 @@ def _names(
     names = content.get(key)
     if not isinstance(names, list) or not names or not all(isinstance(one, str) for one in names):
         raise ValueError(f"a cause needs `{key}`, a list of texts")
+    if some:  # measures, which also have titles
+        names = [one if one in known else called(one) for one in names]
     wrong = [one for one in names if one not in known]
     if wrong and (not some or len(wrong) == len(names)):
         raise ValueError(f"a cause: {unknown(key.removesuffix('s'), wrong[0], known)}")

@@ -162,7 +162,7 @@ class _Words:
     limits: Mapping[str, float]
 
     def measure(self, name: str) -> str:
-        """The name of a measure of the suite or of the summary.
+        """The name of a measure of the suite; or of the summary, by its name or title.
 
         Raises:
             InputError: there is none.

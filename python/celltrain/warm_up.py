@@ -3,12 +3,13 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context
+from decimal import ROUND_CEILING, Context, Decimal
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
+from celltrain.notes import has_transfers
 from celltrain.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -85,26 +86,47 @@ class _Unsettled:
         if math.isinf(self.after):
             return (
                 f"the run is too short to say when {self.series} settles (MSER-5), and how long the warm-up "
-                f"has to be; set a duration longer than {self.duration:g} s"
+                f"has to be; set a duration longer than {_written(self.duration)}"
             )
         return (
             f"{self.series} settles after {'up to ' if several else ''}{text.quantity(self.after, 's', 2)} "
             f"(MSER-5, median of {text.counted(self.replications, 'replication')}), and the "
-            f'warm-up is {self.warm_up:g} s: set warm-up = "{_rounded_up(self.after)} s" or more'
+            f'warm-up is {_written(self.warm_up)}: set warm-up = "{_rounded_up(self.after)}" or more'
         )
 
 
 def _rounded_up(seconds: float) -> str:
     """A time rounded up to three digits: a warm-up of that length causes no second note."""
-    found = Context(prec=3, rounding=ROUND_CEILING).create_decimal(repr(seconds))
-    return f"{found.normalize():f}"
+    factor, unit = text.scale(seconds, "s")
+    # As they are written: a quotient of floats may lie on the other side of a digit.
+    found = Decimal(repr(seconds)) / Decimal(repr(factor))
+    return f"{Context(prec=3, rounding=ROUND_CEILING).plus(found).normalize():f} {_ascii(unit)}"
+
+
+def _written(seconds: float) -> str:
+    """A time as scenarios have it."""
+    factor, unit = text.scale(seconds, "s")
+    return f"{float(f'{seconds / factor:.9g}'):g} {_ascii(unit)}"
+
+
+def _ascii(unit: str) -> str:
+    """A unit of time as people type it."""
+    return "us" if unit == "µs" else unit
 
 
 def _unsettled(result: "Result", scenario: Scenario) -> Iterator[_Unsettled]:
+    if has_transfers(scenario) or _is_over(result):
+        return  # a warm-up would cut off what such a run is about
     for name, times in settling_times(result).items():
         middle = median(times)
         if middle > scenario.warm_up:
             yield _Unsettled(name, middle, len(times), scenario.warm_up, scenario.duration)
+
+
+def _is_over(result: "Result") -> bool:
+    """Whether TCP delivers nothing in the last tenth of any replication: all ends before the run does."""
+    ends = [values[-max(len(values) // 10, 1) :] for _, values in _delivered(result) if values]
+    return bool(ends) and not any(any(some) for some in ends)
 
 
 def _occupancy(result: "Result") -> Iterator[_Series]:

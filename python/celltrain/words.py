@@ -6,7 +6,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from celltrain.registry import Measure, measures
+from celltrain import registry
+from celltrain.registry import Measure, measures, plain
 
 __all__ = ["WORDS", "Word", "definitions", "nearest"]
 
@@ -140,17 +141,13 @@ WORDS = (
 
 def definitions(name: str) -> list[Measure | Word]:
     """The measures and words of a name or title, in either spelling: "fairness index" or "fairness_index"."""
-    return [one for one in _known() if _plain(name) in map(_plain, _names(one))]
+    return [one for one in _known() if plain(name) in map(plain, _names(one))]
 
 
 def nearest(name: str, most: int = 6) -> list[str]:
     """The names that look most like a name that nothing has, the nearest first."""
-    import difflib
-
-    names = {spelling: one.name for one in _known() for spelling in map(_plain, _names(one))}
-    close = difflib.get_close_matches(_plain(name), names, n=most, cutoff=0.5)
-    containing = [spelling for spelling in names if _plain(name) in spelling]
-    return list(dict.fromkeys(names[spelling] for spelling in (*close, *containing)))[:most]
+    names = {spelling: one.name for one in _known() for spelling in map(plain, _names(one))}
+    return registry.nearest(name, names, most)
 
 
 def _known() -> Iterator[Measure | Word]:
@@ -160,7 +157,3 @@ def _known() -> Iterator[Measure | Word]:
 
 def _names(one: Measure | Word) -> tuple[str, ...]:
     return (one.name, one.title) if isinstance(one, Measure) else (one.name,)
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.lower().replace("_", " ").split())

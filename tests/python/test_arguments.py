@@ -140,6 +140,7 @@ def test_settings_are_named_where_they_are_wrong(scenario: ct.Scenario) -> None:
 def test_methods_of_results_name_what_is_wrong(scenario: ct.Scenario, tmp_path: Path) -> None:
     result: Any = ct.run(scenario, replications=2)
     compared: Any = ct.compare(scenario, ["epd", "ppd"], replications=2)
+    swept: Any = ct.sweep(scenario, grid=GRID, replications=1)
     calls: list[tuple[Callable[[], object], str]] = [
         (lambda: result.estimate(["goodput"]), r"metric: expected text, not \['goodput'\]"),
         (lambda: result.estimate("goodput", "95 %"), "confidence: expected a number, not '95 %'"),
@@ -163,6 +164,14 @@ def test_methods_of_results_name_what_is_wrong(scenario: ct.Scenario, tmp_path: 
         (lambda: result.plot.windows("x"), "replication: expected a whole number"),
         (lambda: result.plot.cdf(3), "metric: expected text, not 3"),
         (lambda: compared.plot.compare("goodput"), "measures: expected a list of names"),
+        (lambda: swept.plot.sweep(3), "measure: expected text, not 3"),
+        (lambda: swept.table(3), "metric: expected text, not 3"),
+        (lambda: swept.to_pandas(3), "frame: expected a name, not 3"),
+        (lambda: compared.to_pandas(3), "frame: expected a name, not 3"),
+        (
+            lambda: ct.compare(scenario, {"": {}, "b": {"switch.buffer": "1 cells"}}),
+            "name of variants is empty",
+        ),
         (lambda: compared.plot.queue(variants="epd"), "variants: expected a list of names"),
     ]
     for call, said in calls:

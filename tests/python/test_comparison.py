@@ -341,7 +341,7 @@ def test_any_metric_of_the_summary_can_be_followed(
 
     words = ("compare", scenario_file, "--policies", "epd,ppd", "--set", "duration=100 ms")
     for name, reason in (
-        ("fct_p99", "It is a measure that these runs lack"),
+        ("fct_p99", "these runs lack the measure 'fct_p99'"),
         ("cwnd", "The frame 'series' has it"),
         ("synchronisation_index", "no variant is best by synchronisation_index"),
     ):
@@ -366,12 +366,19 @@ def test_the_measures_of_a_comparison_can_be_chosen(
     assert {row["metric"] for row in read.to_json()["rows"]} == {"timeouts", "occupancy_mean"}
     command = "--measure timeouts --measure &#x27;mean occupancy of the bottleneck&#x27;"
     assert command in (tmp_path / "out" / "report.html").read_text()
+    listed = cli(*words, "--measure", "timeouts,mean occupancy of the bottleneck", "--json")
+    assert list(json.loads(listed.out)["gain_of_pairing"]) == ["timeouts", "occupancy_mean"]
+    alone = cli(*words, "--measure", "Fairness of the excess by equal parts")
+    assert "these runs lack the measure 'excess_fairness_equal'" in alone.err
+    drawn = ("plot", "compare", tmp_path / "out", "--out", tmp_path / "drawn.png")
+    assert cli(*drawn, "--measure", "timeouts,goodput").code == 0
+    assert "lists nothing" in cli(*drawn, "--measure", "").err
     answer = cli(*words, *chosen, "--until-clear", "goodput", "--max-replications", "3", "--json")
     assert list(json.loads(answer.out)["gain_of_pairing"]) == ["goodput", "timeouts", "occupancy_mean"]
     for name, reason in (
         ("timeots", "unknown measure 'timeots': did you mean 'timeouts'"),
         ("delay", "' or 'delay_mean"),
-        ("fct_p99", "It is a measure that these runs lack"),
+        ("fct_p99", "these runs lack the measure 'fct_p99'"),
         ("short_flows_completed", "no variant is best by short_flows_completed"),
     ):
         answer = cli(*words, "--measure", name)
@@ -401,12 +408,15 @@ def test_what_is_followed_has_one_unit(scenario: ct.Scenario) -> None:
     found = ct.compare(packets, buffers, until_clear="occupancy_mean", max_replications=3)
     assert found.measures[0].unit == "packets"
     assert "packets" in found.mean_lines()[0][1]
+    cells, seen = scenario.with_({"duration": "100 ms"}), list[int]()
     with pytest.raises(InputError, match="there is no difference of these"):
         ct.compare(
-            scenario.with_({"duration": "100 ms"}),
+            cells,
             {"cells": {}, "packets": packets},
             until_clear="occupancy_mean",
+            progress=lambda done, total, hops: seen.append(done),
         )
+    assert not seen, "before any run"
 
 
 def test_no_more_replications_than_the_most_that_were_asked_for(cli: Cli, scenario_file: Path) -> None:
@@ -414,6 +424,57 @@ def test_no_more_replications_than_the_most_that_were_asked_for(cli: Cli, scenar
     words = ["compare", scenario_file, "--policies", "epd,ppd", "--set", "duration=100 ms", "--json"]
     found = json.loads(cli(*words, "--until-clear", "goodput", "--max-replications", "2").out)
     assert {row["n"] for row in found["rows"]} == {2}
+
+
+@pytest.mark.parametrize("option", ["--measure", "--until-clear"])
+def test_a_measure_that_cannot_be_judged_is_refused_before_any_run(
+    cli: Cli, scenario_file: Path, tmp_path: Path, option: str
+) -> None:
+    """The runs of a scenario tell before they begin which measures they have; no folder is left."""
+    words = ("compare", scenario_file, "--set", "duration=100 ms", option)
+    out = tmp_path / "out"
+    for variants, name, reason in (
+        (("--policies", "epd,ppd"), "fct_p99", "these runs lack the measure 'fct_p99'"),
+        (("--policies", "epd,ppd"), "Mean Flow Completion Time", "celltrain measures fct_mean"),
+        (("--policies", "epd,ppd"), "godput", "did you mean 'goodput'"),
+        (("--policies", "epd,ppd"), "cwnd", "The frame 'series' has it"),
+        (("--vary", "measures.delays=tcp,none"), "transfer_delay_mean", "variant none: these runs lack"),
+    ):
+        answer = cli(*words, name, *variants, "--out", out)
+        assert (answer.code, answer.out) == (2, ""), answer.err
+        assert reason in answer.err
+        assert not out.exists()
+
+
+def test_measures_go_by_name_or_title_everywhere(scenario: ct.Scenario) -> None:
+    title = "mean occupancy of the bottleneck"
+    brief = scenario.with_({"duration": "100 ms"})
+    one = ct.run(brief, replications=3)
+    assert one.estimate(title) == one.estimate("occupancy_mean") == one.estimate("Occupancy mean")
+    assert one.sample(title) == one.sample("occupancy_mean")
+    assert one.unit(title) == "cells"
+    drawn = one.plot.cdf(title).axes[0].get_xlabel()
+    assert drawn == one.plot.cdf("occupancy_mean").axes[0].get_xlabel()
+
+    found = ct.compare(
+        brief,
+        ["epd", "ppd"],
+        measures=[title],
+        until_clear="Largest occupancy of the bottleneck",
+        max_replications=3,
+    )
+    assert [measure.name for measure in found.measures] == ["occupancy_max", "occupancy_mean"]
+    assert found.difference("ppd", title) == found.difference("ppd", "occupancy_mean")
+    assert found.leader(title).measure.name == "occupancy_mean"
+    assert len(found.plot.compare([title, "goodput"]).axes) == 2
+
+    until = {"metric": title, "rel-ci": 0.5, "max-replications": 3}
+    points = ct.sweep(brief, grid={"switch.buffer": ["100 cells", "200 cells"]}, replications=3, until=until)
+    assert points.until is not None
+    assert points.until["metric"] == "occupancy_mean"
+    assert points.estimates(title) == points.estimates("occupancy_mean")
+    assert points.table(title).equals(points.table("occupancy_mean"))
+    assert points.plot.sweep(title).axes[0].get_ylabel() == "mean occupancy of the\nbottleneck (cells)"
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,46 @@ def test_the_commands_say_that_they_take_the_base_alone(file: Path, cli: Cli, tm
     assert ct.Sweep.read(tmp_path / "out").runs.height == 4
 
 
+def test_settings_change_the_scenario_of_every_point(
+    file: Path, cli: Cli, scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    """As in a run of its own; what the plan sets itself stays, and to set it is refused."""
+    plan = file.with_name("plan.toml")
+    plan.with_name("base.toml").write_text(scenario.to_toml(), encoding="utf-8")
+    plan.write_text(f'scenario = "base.toml"\nseed = 5\n{SWEEP}', encoding="utf-8")
+    out, changed = tmp_path / "out", ("--set", "duration=60 ms", "--set", "tcp.stack=sack")
+    for source, seed in ((file, 9), (plan, 5)):
+        more = changed if source == plan else (*changed, "--set", "seed=9")
+        answer = cli("sweep", source, *more, "--out", out, "--overwrite")
+        assert answer.code == 0, answer.err
+        assert "duration = 60 ms" in answer.out.replace('"', "")
+        found = ct.Sweep.read(out)
+        assert found.manifest["seed"] == seed
+        settings = ("--set", "switch.buffer=200 cells", "--seed", str(seed), "--replications", "2")
+        alone = cli("run", file, *changed, *settings, "--out", tmp_path / "run", "--overwrite")
+        assert alone.code == 0
+        runs = found.runs.filter(point=1)["fingerprint"].to_list()
+        assert runs == ct.Result.read(tmp_path / "run").fingerprints
+    for source, key in (
+        (file, "switch.buffer"),
+        (plan, "replications"),
+        (plan, "seed"),
+        (file, "replications"),
+    ):
+        answer = cli("sweep", source, "--set", f"{key}=3", "--out", tmp_path / "none")
+        assert answer.code == 2
+        assert f"--set {key} has no effect, as the plan sets {key}" in answer.err
+        assert not (tmp_path / "none").exists()
+    within = cli("sweep", plan, "--set", 'switch={buffer="50 cells"}', "--out", tmp_path / "none")
+    assert "--set switch has no effect, as the plan sets switch.buffer" in within.err
+    answer = cli("sweep", plan, "--set", "switch.bufer=3", "--out", tmp_path / "none")
+    assert (answer.code, answer.out) == (2, "")
+    assert "--set switch.bufer" in answer.err
+    answer = cli("sweep", plan, "--set", "duration=70 ms", "--out", out)
+    assert answer.code == 2
+    assert "another experiment" in answer.err
+
+
 def test_errors_keep_their_lines(file: Path, cli: Cli) -> None:
     text = file.read_text().replace('rto-min = "50 ms"', 'rto-mean = "50 ms"')
     file.write_text(text)

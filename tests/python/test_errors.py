@@ -147,6 +147,7 @@ LATE = {"name": "1", "traffic": {"kind": "greedy", "start": "1e-1 s .. 1 s"}}
 EARLY = {"name": "1", "start": "10 ms"}
 ABR = {"vc.category": "abr"}
 CONTROLLED = {**ABR, "switch.allocator.algorithm": "erica"}
+GUARANTEED = {"vc.category": "gfr", "switch.discard.policy": "wba"}
 MARKING = {"switch.discard.policy": "red", "switch.discard.red.ecn": True}
 LATE_RATE = {"at": "200 ms", "rate": "1 Mbit/s"}
 LATER_RATE = {"at": "1 s", "rate": "1 Mbit/s"}
@@ -163,7 +164,8 @@ LATE_TRANSFER = {"at": "199 ms", "from": "src1", "to": "dest1", "bytes": "1 kB"}
         ({**CONTROLLED, "tcp.ecn": True}, "tcp.ecn has no effect on a VC of ABR"),
         ({"vc.category": "gfr"}, "without vc.mcr"),
         ({"vc.scr": "1 Mbit/s"}, "vc.scr has no effect where nothing polices cells"),
-        ({"vc.category": "gfr", "vc.mcr": "100 Mbit/s"}, "sum to 200 Mbit/s, and its link carries 155.52"),
+        (GUARANTEED | {"vc.mcr": "100 Mbit/s"}, "sum to 200 Mbit/s, and its link carries 155.52"),
+        ({"vc.mcr": "10 Mbit/s"}, "vc.mcr: nothing on the path"),
         ({"tcp.ecn": True}, "no switch marks"),
         ({**CONTROLLED, **MARKING}, "frames of ABR are not marked"),
         (MARKING, "no TCP answers marks"),
@@ -296,8 +298,8 @@ def test_flows_that_are_measured_together_are_noted() -> None:
     [
         {},
         ABR | {"switch.allocator": {"algorithm": "erica"}},
-        {"vc.category": "gfr", "vc.mcr": "10 Mbit/s"},
-        {"vc.scr": "1 Mbit/s", "vc.policing": "tag-cells"},
+        GUARANTEED | {"vc.mcr": "10 Mbit/s"},
+        {"vc.scr": "1 Mbit/s", "vc.policing": "tag-cells", "switch.discard.policy": "double-epd"},
         {"tcp.ecn": True, "switch.discard.policy": "red", "switch.discard.red.ecn": True},
         {"traffic.start": "199.999 ms .. 1 s"},
         {"traffic.start": "1 s", "flow": [{"name": "1 .. 2", "start": "0 s"}]},
@@ -305,6 +307,37 @@ def test_flows_that_are_measured_together_are_noted() -> None:
 )
 def test_what_has_an_effect_is_not_noted(scenario: ct.Scenario, settings: dict[str, object]) -> None:
     assert notes(scenario.with_(settings)) == []
+
+
+def test_runs_in_which_nothing_is_sent_are_noted_once(scenario: ct.Scenario) -> None:
+    """They were said to be alike as no random number mattered, though no flow had arrived yet."""
+    arrivals = {"kind": "short-flows", "load": 1e-6, "size": {"kind": "fixed", "bytes": "4 kB"}}
+    finite = {"kind": "finite", "bytes": "1 kB"}
+    for settings in (
+        {"traffic": arrivals},
+        {"traffic": finite, "duration": "2 s", "warm-up": "1 s"},
+        {"duration": "1 ps", "warm-up": "0 s"},
+    ):
+        found = advice(ct.run(scenario.with_(settings), replications=2))
+        assert found[0].startswith("no flow sent anything in the measured time; set ")
+        assert "no random number mattered" not in " ".join(found)
+    late = scenario.with_({"traffic.start": "1 s"})
+    (note,) = advice(ct.run(late, replications=2))
+    assert "its sources send nothing" in note
+    compared = ct.compare(scenario, {"some": {}, "none": {"traffic": arrivals}}, replications=2)
+    assert [note for note in advice_on_variants(compared) if note.startswith("under none: no flow sent")]
+
+
+def test_the_usual_overhead_of_frames_is_that_of_the_core(scenario: ct.Scenario) -> None:
+    """What a scenario leaves out does not have to be taken out, and what is usual may be said."""
+    packets = scenario.with_(PACKETS)
+    usual = packets.resolved()["aal5"]["overhead"]
+    for one in (
+        packets,
+        packets.with_({"aal5.overhead": usual}),
+        packets.with_({"aal5.overhead": usual.replace(" ", "")}),
+    ):
+        assert not [note for note in notes(one) if "aal5" in note]
 
 
 def test_a_receive_window_that_limits_is_noted(scenario: ct.Scenario) -> None:
@@ -589,7 +622,10 @@ LOST_REQUESTS = {
     ("changed", "reason"),
     [
         ({}, "cells or packets were lost, and the run ended before a retransmission timer expired; set a"),
-        ({"duration": "20 s"}, "cells or packets were lost; the table of ports has where and why"),
+        (
+            {"duration": "20 s"},
+            "cells or packets were lost; ports.parquet (--out; in Python result.ports) has where and why",
+        ),
         ({"duration": "1 ms"}, "nothing was lost, and the run ended too early; set a longer duration"),
         ({"switch.buffer": "2000 cells"}, None),
         ({"traffic.start": "0 s .. 100 ms"}, None),
@@ -612,7 +648,7 @@ def test_sweeps_and_comparisons_say_which_runs_have_no_goodput(tmp_path: Path) -
     first = "in 2 of 4 runs, first at switch.buffer = 50 cells, the goodput is 0 though data were sent: cells"
     assert note.startswith(first)
     compared = ct.compare(scenario, {"large": {"switch.buffer": "2000 cells"}, "small": {}}, replications=1)
-    (note,) = advice_on_variants(compared)
+    (note,) = (line for line in advice_on_variants(compared) if "goodput is 0" in line)
     assert note.startswith("under small: the goodput is 0 though data were sent: cells")
 
 

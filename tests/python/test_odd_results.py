@@ -138,7 +138,7 @@ def test_a_variant_without_values_is_named(
 
 def test_a_measure_that_runs_lack_is_none_of_a_misspelt_name(scenario: ct.Scenario) -> None:
     found = ct.compare(scenario, ["epd", "ppd"], replications=1)
-    lacks = "unknown measure 'synchronisation_index': .*It is a measure that these runs lack"
+    lacks = "these runs lack the measure 'synchronisation_index': .*; they have goodput"
     with pytest.raises(InputError, match=lacks):
         found.plot.compare(["synchronisation_index"])
 

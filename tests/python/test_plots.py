@@ -16,6 +16,7 @@ import celltrain as ct
 from celltrain import plots
 from celltrain.folder import claim
 from celltrain.plots.compared import UNJUDGED
+from celltrain.plots.distribution import Sample, cdf
 from celltrain.plots.series import SeriesPanel, over_time
 from celltrain.plots.style import (
     COLOURS,
@@ -378,6 +379,67 @@ def test_any_part_of_a_logarithmic_axis_has_labels(limits: tuple[float, float]) 
         logarithmic(axis, "x", range(1, 100))
         axis.set_xlim(*limits)
         assert len(shown(axis)) >= 2
+
+
+@pytest.mark.parametrize("width", [2.5, 4.2, 8.0])
+@pytest.mark.parametrize(
+    "limits", [(0.9e-9, 2.1e-9), (1e-9, 1.3e-9), (7.8e-10, 1.22e-9), (8.9e5, 1.11e6), (4, 6)]
+)
+def test_labels_of_a_narrow_logarithmic_axis_are_at_equal_distances(
+    limits: tuple[float, float], width: float
+) -> None:
+    with styled():
+        _, ((axis,),) = panels(1, 1, width, 3.0)
+        axis.plot(limits, limits)
+        logarithmic(axis, "x")
+        axis.set_xlim(*limits)
+        found = [*map(float, shown(axis))]
+    assert len(found) >= 2
+    steps = [after - before for before, after in pairwise(found)]
+    assert steps == pytest.approx([steps[0]] * len(steps))
+    assert found[0] - steps[0] < limits[0], "they go on to both ends"
+    assert found[-1] + steps[0] > limits[1]
+    assert not [tick for tick in axis.get_xticks(minor=True) if limits[0] <= tick <= limits[1]]
+
+
+def test_marks_at_the_ends_of_an_axis_are_whole(compared: ct.Comparison) -> None:
+    figure = compared.plot.compare(["timeouts", "goodput"])
+    caps = [
+        one.lines[0] for axis in figure.axes for one in axis.containers if isinstance(one, ErrorbarContainer)
+    ]
+    curves = compared.plot.cdf("timeouts").axes[0].lines
+    assert not any(
+        mark.get_clip_on() for mark in [*caps, *(one for one in curves if one.get_marker() == "o")]
+    )
+
+
+def test_nothing_but_zeros_is_drawn_from_zero_to_one(scenario: ct.Scenario) -> None:
+    """Half a timeout is none, and a fraction of an automatic margin even less."""
+    wide = scenario.with_({"duration": "60 ms", "switch.buffer": "20000 cells"})
+    found = ct.compare(wide, ["epd", "tail-drop"], replications=1)
+    assert found.plot.compare(["timeouts"]).axes[0].get_xlim() == (0, 1)
+    assert found.plot.cdf("timeouts").axes[0].get_xlim() == (0, 1)
+    swept = ct.sweep(
+        wide, grid={"tcp.mss": ["500 B", "600 B"], "topology.sources": [1, 2, 3]}, replications=1
+    )
+    low, high = swept.plot.sweep("timeouts").axes[0].get_ylim()
+    assert -0.1 < low < 0, "marks at zero are whole"
+    assert high == 1
+
+
+def test_a_rare_value_among_zeros_is_not_cut_off() -> None:
+    """The 95th percentile is zero, but the largest value is not."""
+    values = np.array([0.0] * 39 + [7.0])
+    assert cdf({"a": Sample(values, "")}, "timeouts").axes[0].get_xlim()[1] > 7
+
+
+def test_what_has_no_value_anywhere_has_no_numbers(scenario: ct.Scenario) -> None:
+    """They were 0.00, 0.02 and 0.04."""
+    nothing = scenario.with_({"duration": "1 ps", "warm-up": "0 s"})
+    (axis,) = ct.compare(nothing, ["epd", "tail-drop"], replications=1).plot.compare(["delay_mean"]).axes
+    assert not len(axis.get_xticks())
+    found = ct.sweep(nothing, grid={"switch.buffer": ["50 cells", "100 cells"]}, replications=1)
+    assert not len(found.plot.sweep("delay_mean").axes[0].get_yticks())
 
 
 @pytest.fixture(scope="module")

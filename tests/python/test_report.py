@@ -234,7 +234,7 @@ def test_guarantees_are_told_where_there_are_some(scenario: ct.Scenario) -> None
     result = ct.run(guaranteed, replications=2)
     text = run_report(result)
     assert "Beyond the guarantees" in text
-    assert "fairness of the excess, parts by MCR" in text
+    assert "fairness of the excess by MCR" in text
     found = elements(text).text["td"]
     assert "1.000 Mbit/s" in found
     assert "2.000 Mbit/s" in found

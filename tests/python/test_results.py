@@ -1,19 +1,25 @@
 """Frames, and the folder that keeps them whole."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 import celltrain as ct
-from celltrain import folder
+from celltrain import folder, statistics
 from celltrain.distributions import merged
 from celltrain.errors import InputError
 from celltrain.folder import claim
 from celltrain.plots import draw_run
 from celltrain.report import run_report
 from celltrain.results import frames, record_frame
+
+if TYPE_CHECKING:
+    from conftest import Cli
 
 
 @pytest.fixture
@@ -97,6 +103,59 @@ def test_pandas_gets_the_same_numbers(result: ct.Result) -> None:
     assert frame["throughput"].tolist() == result.flows["throughput"].to_list()
     with pytest.raises(ct.InputError, match="unknown frame"):
         result.to_pandas("flow")
+
+
+def test_pandas_gets_those_of_comparisons_and_sweeps_too(scenario: ct.Scenario) -> None:
+    brief = scenario.with_(duration="60 ms")
+    compared = ct.compare(brief, ["epd", "ppd"], replications=2)
+    frames = compared.frames()
+    assert compared.to_pandas()["value"].tolist() == frames["summary"]["value"].to_list()
+    assert compared.to_pandas("flows")["variant"].tolist() == frames["flows"]["variant"].to_list()
+    empty = compared.to_pandas("series")
+    assert (len(empty), next(iter(empty))) == (0, "variant")
+    swept = ct.sweep(brief, grid={"switch.buffer": ["50 cells", "100 cells"]}, replications=2)
+    assert swept.to_pandas()["value"].tolist() == swept.summary["value"].to_list()
+    assert swept.to_pandas("runs")["switch.buffer"].tolist() == swept.runs["switch.buffer"].to_list()
+    for one in (compared, swept):
+        with pytest.raises(ct.InputError, match="unknown frame"):
+            one.to_pandas("flow")
+
+
+def test_groups_of_flows_are_summed_up(
+    cli: Cli, scenario: ct.Scenario, scenario_file: Path, tmp_path: Path
+) -> None:
+    """One group needs no table of its own."""
+    assert "Goodput of groups" not in cli("run", scenario_file, "--set", "duration=60 ms").out
+    hosts = {
+        "topology": {"kind": "dumbbell"},
+        "group": [{"name": "few", "flows": 2}, {"name": "many", "flows": 3}],
+    }
+    grouped = scenario.with_({**hosts, "duration": "100 ms"})
+    found = ct.run(grouped, replications=3)
+    few, many = found.by_group()
+    assert [(one.name, one.flows) for one in (few, many)] == [("few", 2), ("many", 3)]
+    assert few.goodput.mean + many.goodput.mean == pytest.approx(found.estimate("goodput").mean)
+    sums = (
+        found.flows.filter(group=1).group_by("replication", maintain_order=True).agg(pl.col("goodput").sum())
+    )
+    assert few.goodput == statistics.estimate(sums["goodput"].to_list(), unit="bit/s")
+    assert ct.Result.read(found.write(tmp_path / "out")).by_group() == [few, many]
+    file = tmp_path / "grouped.toml"
+    file.write_text(grouped.to_toml(), encoding="utf-8")
+    lines = cli("run", file).out.splitlines()
+    place = lines.index("Goodput of groups")
+    assert [line.split()[:2] for line in lines[place + 4 : place + 6]] == [["few", "2"], ["many", "3"]]
+    named = [{"name": f"from {letter}", "flows": 1} for letter in "abcdefghijklmnopqrstuv"]
+    file.with_name("many.toml").write_text(grouped.with_({"group": named}).to_toml(), encoding="utf-8")
+    said = cli("run", file.with_name("many.toml")).out
+    assert "from t" in said
+    assert "from u" not in said
+    assert "2 more groups: --json has all" in said
+    told = json.loads(cli("run", file, "--json").out)["groups"]
+    assert [(one["group"], one["flows"], one["mean"]) for one in told] == [
+        ("few", 2, few.goodput.mean),
+        ("many", 3, many.goodput.mean),
+    ]
 
 
 def test_what_is_written_is_read_back(result: ct.Result, tmp_path: Path) -> None:

@@ -427,7 +427,7 @@ def test_a_measure_that_no_run_has_is_refused_before_any_run(tiny: Path, cli: Cl
     answer = cli("suite", changed(tiny, old, old.replace("goodput", "fct_mean")), "--jobs", "1", "--out", out)
     assert answer.code == 2
     assert "section 1: " in answer.err
-    assert "tiny.toml: unknown measure of this scenario 'fct_mean'" in answer.err
+    assert "tiny.toml: these runs lack the measure 'fct_mean'" in answer.err
     assert not (out / "1").exists()
 
 
@@ -614,3 +614,10 @@ def test_what_tests_a_shipped_cause_can_run(name: str) -> None:
             section = suite.section(place)
             planned = plan(suite, section, Asked()).settings[cause.variant]
             load(section.scenario).with_({**planned, **cause.settings})
+
+
+def test_measures_of_a_suite_go_by_name_or_title(tiny: Path) -> None:
+    suite = load_suite(
+        changed(tiny, '"delay_mean", "goodput"]', '"Mean delay at the bottleneck", "goodput"]')
+    )
+    assert suite.sections[0].measures == ("delay_mean", "goodput")

@@ -147,6 +147,16 @@ def test_until_refuses_a_metric_that_some_points_lack(scenario: ct.Scenario) -> 
         ct.sweep(scenario, grid={"measures.delays": ["tcp", "none"]}, replications=3, until=until)
 
 
+def test_until_follows_what_only_traced_runs_measure(scenario: ct.Scenario) -> None:
+    """The run that tells what there is was too short for a sample."""
+    until = {"metric": "synchronisation index", "rel-ci": 0.9, "max-replications": 4}
+    grid, brief = {"switch.buffer": ["100 cells"]}, scenario.with_(duration="100 ms")
+    found = ct.sweep(brief, grid=grid, replications=3, until=until, trace=True)
+    assert found.units.keys() >= {"synchronisation_index"}
+    with pytest.raises(ct.InputError, match="these runs lack the metric 'synchronisation_index'"):
+        ct.sweep(brief, grid=grid, replications=3, until=until)
+
+
 def test_points_that_count_different_things_say_so(scenario: ct.Scenario) -> None:
     settings = {"link.framing": ["cells", "packets"], "switch.buffer": ["100 cells", "100 packets"]}
     found = ct.sweep(scenario, zip=settings, replications=2)

@@ -15,8 +15,8 @@ import pytest
 
 import celltrain as ct
 from celltrain.folder import claim
-from celltrain.plots.style import lay_out, styled
-from celltrain.plots.sweep import draw_sweep, heat_map, lines, trade_off
+from celltrain.plots.style import lay_out, panels, styled
+from celltrain.plots.sweep import MARGINS, _ends, draw_sweep, heat_map, lines, trade_off
 from celltrain.report.sweep import sweep_report
 from celltrain.sweeps.view import AxisView, View, mean_lines, measures
 
@@ -52,7 +52,7 @@ def test_the_longest_axis_runs_along_and_the_next_makes_the_lines(sweep: ct.Swee
 def test_parameters_that_vary_together_are_one_axis(scenario: ct.Scenario) -> None:
     together = {"switch.buffer": ["100 cells", "200 cells"], "link.delay": ["1 ms", "2 ms"]}
     view = View.of(ct.sweep(scenario, zip=together, replications=1))
-    assert view.along == AxisView("switch.buffer, link.delay", ("100 cells, 1 ms", "200 cells, 2 ms"))
+    assert view.along == AxisView.of(("switch.buffer", "link.delay"), ("100 cells, 1 ms", "200 cells, 2 ms"))
     assert (view.lines, view.line_names, view.facets[0].rows) == (None, ("",), ((0, 1),))
 
 
@@ -62,7 +62,7 @@ def test_parameters_that_vary_together_are_one_axis(scenario: ct.Scenario) -> No
         (("1 ms", "2.5 ms"), ([1.0, 2.5], "ms")),
         (("1", "1e3"), ([1.0, 1000.0], "")),
         (("-1 %", "5 %"), ([-1.0, 5.0], "%")),
-        (("10 ms", "500 us", "1 s"), ([10.0, 0.5, 1000.0], "ms")),
+        (("10 ms", "500 us", "1 s"), ([0.5, 10.0, 1000.0], "ms")),
         (("1 Mbit/s", "1 MB"), None),
         (("1 ms", "2"), None),
         (("epd", "1 ms"), None),
@@ -72,7 +72,7 @@ def test_parameters_that_vary_together_are_one_axis(scenario: ct.Scenario) -> No
 def test_steps_of_one_unit_are_numbers(
     labels: tuple[str, ...], scale: tuple[list[float], str] | None
 ) -> None:
-    assert AxisView("some.key", labels).scale() == scale
+    assert AxisView.of(["some.key"], labels).scale == scale
 
 
 @pytest.mark.slow
@@ -192,10 +192,12 @@ def test_points_of_a_trade_off_are_joined_along_the_axis_that_they_have_in_commo
     for drawn, row in zip(axis.containers, view.facets[0].rows, strict=True):
         line: Any = drawn[0]
         assert line.get_linewidth() > 0
-        assert list(line.get_xdata()) == pytest.approx([goodput[row[step]] / 1e6 for step in (1, 2, 0)])
+        assert list(line.get_xdata()) == pytest.approx([goodput[point] / 1e6 for point in row])
+    steps = ["50 cells", "100 cells", "400 cells"]
+    assert [sweep.points["switch.buffer"][point] for point in view.facets[0].rows[0]] == steps
     rings = [line for line in axis.lines if line.get_markerfacecolor() == "none"]
     assert [list(map(float, one.get_xdata())) for one in rings] == [  # type: ignore[arg-type]
-        pytest.approx([goodput[row[0]] / 1e6]) for row in view.facets[0].rows
+        pytest.approx([goodput[row[-1]] / 1e6]) for row in view.facets[0].rows
     ]
     title = " ".join(figure.legends[0].get_title().get_text().split())
     assert title.endswith("lines follow switch.buffer from 50 cells to 400 cells (ringed)")
@@ -205,6 +207,73 @@ def test_points_of_a_trade_off_are_joined_along_the_axis_that_they_have_in_commo
     boxes = [one.get_window_extent() for one in axis.texts]
     assert boxes
     assert not any(one.overlaps(other) for n, one in enumerate(boxes) for other in boxes[:n])
+    paths = [axis.transData.transform_path(drawn[0].get_path()) for drawn in axis.containers]
+    assert not any(path.intersects_bbox(box, filled=False) for path in paths for box in boxes)
+
+
+@pytest.mark.parametrize("ends", [((0, 0), (1, 1)), ((0, 1), (1, 0)), ((0, 0), (1, 0)), ((0, 0), (0, 1))])
+def test_the_ends_of_any_line_have_labels_that_it_does_not_cross(
+    ends: tuple[tuple[float, float], tuple[float, float]],
+) -> None:
+    with styled():
+        figure, ((axis,),) = panels(1, 1, 4.2, 3.0)
+        (line,) = axis.plot(*zip(*ends, strict=True))
+        axis.margins(*MARGINS)
+        figure.draw_without_rendering()
+        _ends(axis, [ends], ("50 cells", "1600 cells"))
+        lay_out(figure)
+    assert {one.get_text() for one in axis.texts} == {"50 cells", "1600 cells"}
+    inside = axis.get_window_extent()
+    for one in axis.texts:
+        box = one.get_window_extent()
+        assert inside.containsx(box.x0)
+        assert inside.containsx(box.x1)
+        assert not axis.transData.transform_path(line.get_path()).intersects_bbox(box, filled=False)
+
+
+def test_labels_of_several_panels_stand_beside_their_points(scenario: ct.Scenario) -> None:
+    """Panels share a scale, which moved as the first of them was labelled."""
+    grid = {
+        "switch.buffer": ["50 cells", "100 cells", "400 cells"],
+        "switch.discard.policy": ["epd", "tail-drop"],
+        "link.trunk.delay": ["1 ms", "4 ms"],
+    }
+    figure = ct.sweep(scenario.with_(duration="100 ms"), grid=grid, replications=3).plot.trade_off()
+    with styled():
+        lay_out(figure)
+    labels = 0
+    for axis in figure.axes:
+        paths = [axis.transData.transform_path(drawn[0].get_path()) for drawn in axis.containers]
+        for one in axis.texts:
+            box, labels = one.get_window_extent(), labels + 1
+            assert not any(path.intersects_bbox(box, filled=False) for path in paths)
+            marks = np.concatenate([path.vertices for path in paths])
+            apart = np.hypot(*(marks - box.get_points().mean(axis=0)).T).min()
+            assert apart < 0.6 * figure.dpi, "inches"
+    assert labels
+
+
+def test_legends_and_panels_go_by_size(scenario: ct.Scenario) -> None:
+    """As the axis does, whatever the order of the plan."""
+    grid = {
+        "link.trunk.delay": ["10 ms", "500 us", "1 ms"],
+        "switch.buffer": ["100 cells", "50 cells", "200 cells", "75 cells"],
+        "topology.sources": [3, 2],
+    }
+    sweep = ct.sweep(scenario.with_(duration="60 ms"), grid=grid, replications=1)
+    figure = sweep.plot.sweep()
+    assert [entry.get_text() for entry in figure.legends[0].get_texts()] == ["500 us", "1 ms", "10 ms"]
+    assert [axis.get_title(loc="left") for axis in figure.axes] == [
+        "topology.sources = 2",
+        "topology.sources = 3",
+    ]
+    chosen = {"link.trunk.delay": "500 us", "topology.sources": 2}
+    goodput = sweep.table("goodput").filter(**chosen).sort("switch.buffer (cells)")["mean"]
+    first: Any = figure.axes[0].containers[0][0]
+    assert list(first.get_ydata()) == pytest.approx([one / 1e6 for one in goodput])
+    page = sweep_report(sweep)
+    places = [page.index(f'"name": "{delay}"') for delay in ("500 us", "1 ms", "10 ms")]
+    assert places == sorted(places)
 
 
 def test_a_trade_off_of_one_step_has_no_lines(scenario: ct.Scenario) -> None:

@@ -58,7 +58,7 @@ def test_a_short_warm_up_is_named_with_what_to_write(scenario: ct.Scenario) -> N
     short = scenario.with_(duration="4 s", warm_up="100 ms")
     (said,) = warnings(result(short, [settling(0.5, seed=n) for n in range(5)]))
     assert said.startswith("the occupancy of the bottleneck settles after ")
-    assert "the warm-up is 0.1 s: set warm-up = " in said
+    assert "the warm-up is 100 ms: set warm-up = " in said
     assert warnings(result(short.with_(warm_up="1 s"), [settling(0.5, seed=n) for n in range(5)])) == []
 
 

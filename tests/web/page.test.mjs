@@ -70,7 +70,9 @@ test("two values that differ look different, and equal ones look the same", () =
   assert.deepEqual(metrics(0.0100003, 0.0100001, "s"), ["10.0003 ms", "10.0001 ms"]);
   assert.deepEqual(metrics(0.01, 0.01026, "s"), ["10 ms", "10.26 ms"]);
   assert.deepEqual(metrics(0.1 + 0.2, 0.3, ""), ["0.3000", "0.3000"]);
-  for (const [before, now, text] of [[0.01, 0.01026, "+2.6 %"], [0.3, 0.1 + 0.2, "="], [1, 1.000004, "+0.00040 %"], [2, 1, "−50 %"], [1, 124, "+12\u202f300 %"], [0, 3, "new"], [null, 3, ""]]) {
+  for (const [before, now, text] of [[0.01, 0.01026, "+2.6 %"], [0.3, 0.1 + 0.2, "="], [1, 1.000004, "+0.00040 %"], [2, 1, "−50 %"], [1, 124, "+12\u202f300 %"], [0, 3, "new"], [null, 3, ""],
+    // What is left of a value is not rounded away.
+    [1000, 5, "−99.5 %"], [1e6, 4, "−99.9996 %"], [1000, 6, "−99 %"], [1, 0, "−100 %"], [1000, 1995, "+100 %"]]) {
     assert.equal(change(before, now), text);
   }
 });

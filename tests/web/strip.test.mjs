@@ -6,6 +6,8 @@ import { load } from "./support.mjs";
 
 const { largest, samplesIn, windowOf } = await load("stage/strip/window");
 const { ratesOf } = await load("stage/strip/rates");
+const { keep } = await load("run/run");
+const { justAfter } = await load("run/steps");
 const { Crowds, placesOf } = await load("stage/strip/crowd");
 
 test("what is seen lies in the run, and is no shorter than can be drawn", () => {
@@ -32,6 +34,32 @@ test("a flow that delivers as much in each sample has one throughput", () => {
   const [even, none] = ratesOf(run);
   assert.ok(even.every((rate) => Math.abs(rate - 10e6) < 1));
   assert.ok(none.every((rate) => rate === 0));
+});
+
+test("of more events than are kept one by one, the strip knows where there are any to the end of the run", () => {
+  const events = (from, to) => Array.from({ length: to - from }, (_, place) => ({ at: from + place, link: place % 2 }));
+  const [few, many] = [[], []];
+  keep(few, events(0, 50), ({ link }) => link, 10, 100);
+  assert.deepEqual(few, events(0, 50));
+  for (let from = 0; from < 1000; from += 100) keep(many, events(from, from + 100), ({ link }) => link, 10, 100);
+  assert.deepEqual(many.slice(0, 100), events(0, 100));
+  for (const link of [0, 1]) {
+    const times = many.slice(100).filter((event) => event.link === link).map(({ at }) => at);
+    assert.deepEqual(times, Array.from({ length: 90 }, (_, place) => 100 + 10 * place + link));
+  }
+  // However long after the one before: each sample that has any shows it.
+  const sparse = [];
+  keep(sparse, [108, 112, 113, 121, 139, 140].map((at) => ({ at })), () => 0, 10, 0);
+  assert.deepEqual(sparse.map(({ at }) => at), [108, 112, 121, 139, 140]);
+});
+
+test("the moment after a time is another one, however late", () => {
+  assert.deepEqual([0, 1, 999, 2 ** 53 - 1].map(justAfter), [1, 2, 1000, 2 ** 53]);
+  for (let power = 53; power < 64; power++) {
+    for (const time of [2 ** power, 2 ** power + 2 ** (power - 52), 2 ** (power + 1) - 2 ** (power - 52)]) {
+      assert.equal(justAfter(time), time + 2 ** (power - 52), `${time}`);
+    }
+  }
 });
 
 test("a crowd of curves has each of them, the last on top, and no gap where one rises", () => {

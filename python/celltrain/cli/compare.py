@@ -19,6 +19,13 @@ __all__ = ["compare"]
 ALL = "all"
 """The word for all discard policies that a scenario accepts."""
 
+OF_SOME = (
+    "--set changes all variants. To follow a note on some of them, make a file that extends the scenario, "
+    "set there what the note says, and compare it: --with FILE. In Python each variant has its own settings: "
+    "celltrain.compare(scenario, variants)."
+)
+"""What is said where notes hold for some variants alone."""
+
 POLICY_TABLE = "switch.discard"
 """Where the settings of policies are."""
 
@@ -57,8 +64,9 @@ def compare(
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="MEASURE",
-            help="Show and judge this metric of the summary instead of the usual ones. Repeatable.",
+            metavar="A,B,…",
+            help="Show and judge these metrics of the summary, by name or title, instead of the usual ones. "
+            "Repeatable.",
         ),
     ] = None,
     until_clear: Annotated[
@@ -98,6 +106,7 @@ def compare(
     names = _variants(loaded, policies, vary) if with_ is None else _files(scenario, loaded, with_, set_)
     key, asked = comparison.comparison_key(loaded, names), options.asked(loaded, seed, replications)
     most = comparison.MAX_REPLICATIONS if max_replications is None else max_replications
+    measures = options.measures(measure)
     if until_clear is not None:  # so many may be there from an earlier call
         asked["replications"] = most
     with options.claimed(out, "compare", key, overwrite, asked) as folder:
@@ -109,7 +118,7 @@ def compare(
                 seed=seed,
                 jobs=jobs,
                 trace=folder is not None,
-                measures=measure or None,
+                measures=measures or None,
                 until_clear=until_clear,
                 max_replications=most,
                 progress=progress,
@@ -237,7 +246,6 @@ def _value(text: str) -> object:
 
 
 def _show(found: "Comparison", headline: str) -> None:
-    from celltrain.advice import advice_on_variants
     from celltrain.text import counted
 
     m = found.manifest
@@ -255,4 +263,7 @@ def _show(found: "Comparison", headline: str) -> None:
     terminal.say("")
     for sentence in (*found.sentences(), *found.alike_sentences()):
         terminal.say(sentence)
-    terminal.say_notes(advice_on_variants(found))
+    terminal.say_notes(found.notes)
+    is_of_some = any(line.startswith("under ") and "set " in line for line in found.notes)
+    if is_of_some and not m.get("scenarios"):
+        terminal.say(OF_SOME)

@@ -37,6 +37,7 @@ __all__ = [
     "headline",
     "is_folder",
     "load_scenario",
+    "measures",
     "pictures",
     "refuse",
     "running",
@@ -161,6 +162,15 @@ def words(text: str | None, option: str, example: str) -> list[str]:
     if text is not None and not found:
         raise InputError(f"{option} lists nothing: write names with commas between, {option} {example}")
     return found
+
+
+def measures(given: Sequence[str] | None, option: str = "--measure") -> list[str]:
+    """The measures of an option that can be repeated; a value may list some, with commas between them.
+
+    Raises:
+        InputError: a value lists nothing.
+    """
+    return [one for text in given or () for one in words(text, option, "goodput,timeouts")]
 
 
 def refuse(source: Path, given: Mapping[str, object]) -> None:

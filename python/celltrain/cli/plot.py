@@ -134,7 +134,7 @@ def compare(
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="MEASURE", help="Show this metric of the summary; the first one sorts. Repeatable."
+            metavar="A,B,…", help="Show these metrics of the summary; the first one sorts. Repeatable."
         ),
     ] = None,
     out: Out = None,
@@ -143,9 +143,9 @@ def compare(
 
     Each measure has a column.
     """
-    target = _target(out, "compare")
+    target, measures = _target(out, "compare"), options.measures(measure)
     found = _read(folder, ("compare",))
-    _drawn(target, lambda: found.plot.compare(measure or ()))
+    _drawn(target, lambda: found.plot.compare(measures))
 
 
 @app.command("sweep")

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
+MOST_GROUPS = 20
+"""Groups of flows that are printed; `--json` has all of them."""
+
 
 def run(
     scenario: options.Scenario,
@@ -131,12 +134,13 @@ def _as_json(result: "Result", out: str | None) -> dict[str, object]:
         "fingerprints",
     )
     metrics = result.estimate_rows()
-    found = {"metrics": metrics, "notes": advice(result), "out": out}
+    groups = [one.to_json() for one in result.by_group()]
+    found = {"metrics": metrics, "groups": groups, "notes": advice(result), "out": out}
     return {**{name: result.manifest[name] for name in kept}, **found}
 
 
 def _show(result: "Result", headline: str) -> None:
-    from celltrain import text
+    from celltrain import statistics, text
     from celltrain.advice import advice
     from celltrain.registry import counts, title
 
@@ -149,5 +153,14 @@ def _show(result: "Result", headline: str) -> None:
         shown = text.interval(result.estimate(metric), unit, is_count=metric in counts())
         rows.append((title(metric), shown))
     terminal.table(("measure", "mean ± 95 % interval"), rows)
+    groups = result.by_group()
+    if len(groups) > 1:
+        first, more = groups[:MOST_GROUPS], len(groups) - MOST_GROUPS
+        terminal.heading("Goodput of groups")
+        size = statistics.largest(one.goodput for one in first)
+        lines = [(one.name, str(one.flows), text.interval(one.goodput, "bit/s", size)) for one in first]
+        terminal.table(("group", "flows", "goodput of all"), lines)
+        if more > 0:
+            terminal.say(f"{text.counted(more, 'more group')}: --json has all")
     terminal.say(options.effort(m, m["replications"]))
     terminal.say_notes(advice(result))

@@ -20,6 +20,7 @@ MOST_LINES = 40
 
 def sweep(
     plan: Annotated[str, typer.Argument(metavar="PLAN", help="A plan file (TOML) that names its scenario.")],
+    set_: options.Set = None,
     jobs: options.Jobs = None,
     scheduler: options.Scheduler = None,
     out: Annotated[
@@ -38,7 +39,7 @@ def sweep(
     """
     from celltrain.sweeps import load_plan, run_plan
 
-    loaded = load_plan(plan)
+    loaded = load_plan(plan, options.settings(set_).items())
     place = Path("results") / Path(plan).stem if out is None else out
     with options.running("sweeping", scheduler, jobs, place) as (executor, progress):
         found = run_plan(
@@ -55,7 +56,7 @@ def sweep(
     if json:
         terminal.print_json({**found.to_json(), "out": str(place)})
     else:
-        _show(found, place)
+        _show(found, options.headline(found.manifest["name"], set_), place)
     options.end_with(found.defects)
 
 
@@ -69,14 +70,14 @@ def _add_report(found: "Sweep", folder: "Folder") -> None:
         draw_sweep(found, folder)
 
 
-def _show(found: "Sweep", place: Path) -> None:
+def _show(found: "Sweep", headline: str, place: Path) -> None:
     from celltrain.advice import advice_on_sweep
     from celltrain.sweeps.view import mean_lines, measures
     from celltrain.text import counted
 
     m = found.manifest
     terminal.say(
-        f"{m['name']}: {counted(m['points'], 'point')}, {counted(m['runs'], 'run')}, seed {m['seed']}"
+        f"{headline}: {counted(m['points'], 'point')}, {counted(m['runs'], 'run')}, seed {m['seed']}"
     )
     titles = [measure.title for measure in measures(found)]
     terminal.table(

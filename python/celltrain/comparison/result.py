@@ -14,15 +14,25 @@ from celltrain.errors import InputError, unknown
 from celltrain.folder import Folder, claim
 from celltrain.leaders import Leader
 from celltrain.registry import Measure, compared
-from celltrain.results import NO_SCENARIO, Result, about, has_old_names, read_frames, record_frame
+from celltrain.results import (
+    FRAMES,
+    NO_SCENARIO,
+    Result,
+    about,
+    has_old_names,
+    pandas_of,
+    read_frames,
+    record_frame,
+)
 from celltrain.scenario import Scenario, toml_value
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
 
     from celltrain.plots.namespaces import ComparisonPlots
 
-__all__ = ["KIND", "Comparison"]
+__all__ = ["KIND", "Comparison", "different_units"]
 
 KIND = "compare"
 """The kind of results in the manifest of a comparison's folder."""
@@ -158,10 +168,7 @@ class Comparison:
         sample, base = self._sample(variant, metric), self._sample(self.baseline, metric)
         unit, other = self._result(variant).unit(metric), self._result(self.baseline).unit(metric)
         if unit != other:
-            raise InputError(
-                f"{metric} is in {unit} under {variant} and in {other} under {self.baseline}: "
-                "there is no difference of these"
-            )
+            raise different_units(metric, (variant, unit), (self.baseline, other))
         return statistics.paired_difference(sample, base, unit=unit)
 
     def estimate(self, variant: str, measure: Measure | str) -> statistics.Estimate:
@@ -326,15 +333,18 @@ class Comparison:
         """Every frame of the results with the variant in front."""
         return self._frames(series=True)
 
-    def _frames(self, *, series: bool) -> "dict[str, pl.DataFrame]":
-        import polars as pl
+    def to_pandas(self, name: str = "summary") -> "pd.DataFrame":
+        """A frame as pandas (which must be installed), with the variant in front: any name of `FRAMES`."""
+        if name not in FRAMES:
+            raise unknown("frame", name, FRAMES)
+        return pandas_of(_with_variants({one: getattr(found, name) for one, found in self.results.items()}))
 
-        parts: dict[str, list[pl.DataFrame]] = {}
-        for name, result in self.results.items():
-            for frame_name, frame in result.frames(series=series).items():
-                own = frame.select(pl.lit(name).alias("variant"), pl.all())
-                parts.setdefault(frame_name, []).append(own)
-        return {name: pl.concat(frames, how="diagonal_relaxed") for name, frames in parts.items()}
+    def _frames(self, *, series: bool) -> "dict[str, pl.DataFrame]":
+        parts: dict[str, dict[str, pl.DataFrame]] = {}
+        for variant, result in self.results.items():
+            for name, frame in result.frames(series=series).items():
+                parts.setdefault(name, {})[variant] = frame
+        return {name: _with_variants(frames) for name, frames in parts.items()}
 
     def write_to(self, target: Folder) -> None:
         """Writes every frame and the manifest to a folder that was claimed."""
@@ -367,6 +377,16 @@ class Comparison:
 
         return ComparisonPlots(self)
 
+    @cached_property
+    def notes(self) -> list[str]:
+        """What `celltrain compare` prints of the scenarios and the runs, a sentence each; see `Result.notes`.
+
+        A note that does not hold for all variants names those that it holds for.
+        """
+        from celltrain.advice import advice_on_variants
+
+        return advice_on_variants(self)
+
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.variants)}: {self.manifest['name']!r}>"
 
@@ -377,13 +397,12 @@ class Comparison:
             display.table(columns, self.mean_lines(), "Mean ± 95 % interval"),
             display.table(columns, self.difference_lines(), f"Difference from {self.baseline}, paired"),
             display.lines([*self.sentences(), *self.alike_sentences(), self.explanation()]),
+            display.notes(self.notes),
         )
         return "".join(parts)
 
     def to_json(self) -> dict[str, Any]:
         """The object that `celltrain compare --json` prints."""
-        from celltrain.advice import advice_on_variants
-
         rows = []
         for name, result in self.results.items():
             for measure in self.measures:
@@ -403,7 +422,7 @@ class Comparison:
         kept = ("name", "celltrain", "seed", "replications", "fingerprint")
         return {
             **{key: self.manifest[key] for key in kept},
-            "notes": advice_on_variants(self),
+            "notes": self.notes,
             "baseline": self.baseline,
             "bottlenecks": _bottlenecks(self.manifest),
             "state_per_vc": dict(self.state_lines()),
@@ -414,6 +433,20 @@ class Comparison:
         }
 
 
+def different_units(metric: str, one: tuple[str, str], other: tuple[str, str]) -> InputError:
+    """The error for a metric that two variants have in different units; each is given with its unit."""
+    said = " and ".join(f"in {unit} under {variant}" for variant, unit in (one, other))
+    return InputError(f"{metric} is {said}: there is no difference of these")
+
+
+def _with_variants(frames: "Mapping[str, pl.DataFrame]") -> "pl.DataFrame":
+    """The frames of variants as one, with the variant in front."""
+    import polars as pl
+
+    own = (frame.select(pl.lit(variant).alias("variant"), pl.all()) for variant, frame in frames.items())
+    return pl.concat(own, how="diagonal_relaxed")
+
+
 def _bottlenecks(manifest: Mapping[str, Any]) -> dict[str, str | None]:
     """The bottleneck of each variant; older folders have that of the first one."""
     common = dict.fromkeys(manifest["variants"], manifest.get("bottleneck"))
@@ -421,10 +454,10 @@ def _bottlenecks(manifest: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 def _name(measure: Measure | str) -> str:
-    """The name of a measure that was given as such or by its name."""
+    """The name of a measure that was given as such, by its name or by its title."""
     if isinstance(measure, Measure):
         return measure.name
-    return arguments.text("measure", measure)
+    return registry.called(arguments.text("measure", measure))
 
 
 class _Whole:

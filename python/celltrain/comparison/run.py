@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from celltrain import arguments, registry
-from celltrain.comparison.result import KIND, Comparison
+from celltrain.comparison.result import KIND, Comparison, different_units
 from celltrain.comparison.variants import (
     Variants,
     comparison_key,
@@ -16,12 +16,11 @@ from celltrain.comparison.variants import (
     written,
 )
 from celltrain.errors import Defect, InputError
-from celltrain.experiment import MAX_RUNS, Progress, Task, attempt, replicate, within
+from celltrain.experiment import MAX_RUNS, Progress, Task, attempt, measured, replicate, within
 from celltrain.folder import Folder
 from celltrain.results import Record, Result, provenance
 from celltrain.runs import Store
 from celltrain.scenario import Scenario
-from celltrain.words import nearest
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -65,8 +64,8 @@ def compare(
         trace: also record time series.
         measures: the metrics of the summary by which variants are compared, by name or title; the usual ones
             by default. All of them are judged together.
-        until_clear: a metric of the summary: as many more replications are added, again and again, until a
-            single variant is best by it. Each look at the data spends a part of the error
+        until_clear: a metric of the summary, by name or title: as many more replications are added, again and
+            again, until a single variant is best by it. Each look at the data spends a part of the error
             (`celltrain.verdicts.spent_share`), so that looking often names no winner that there is not.
         max_replications: with `until_clear`, replications of each at most, clear or not; also where the
             scenario's own number is larger.
@@ -83,7 +82,8 @@ def compare(
     arguments.claimed("folder", folder)
     settings = variants if isinstance(variants, Mapping) else policies(variants)
     for name in settings:
-        arguments.text("a name of variants", name)
+        if not arguments.text("a name of variants", name).strip():
+            raise InputError("a name of variants is empty: tables and pictures would not tell which it is")
     if len(settings) < 2:
         raise InputError("a comparison needs at least two different variants, such as tail-drop and epd")
     first = replicate(scenario, replications, seed)
@@ -96,15 +96,13 @@ def compare(
             )
         first = first[:most]
     changed = varied(scenario, settings)
+    chosen = None if measures is None else _chosen(measures)
+    followed = None if until_clear is None else registry.called(arguments.text("until_clear", until_clear))
+    judged = [*(chosen or ()), *(() if followed is None else (followed,))]
+    _check_measures(judged, changed)  # before a folder has anything of these runs
     step, count, looks = len(first), len(first), 0
     store = None if folder is None else folder.store(first[0].seed)
-    chosen = None if measures is None else _chosen(measures)
-    judged = [*(chosen or ())]
-    if until_clear is not None:
-        judged.append(arguments.text("until_clear", until_clear))
-    for name in judged:
-        _followed(name)
-    if until_clear is not None:
+    if followed is not None:
         store = Store(None, first[0].seed) if store is None else store
     began, before = time.perf_counter(), 0 if store is None else len(store)
     while True:
@@ -121,48 +119,53 @@ def compare(
         reused = 0 if store is None else _distinct(tasks, found) - (len(store) - before)
         runs = _Runs(tasks, found, defects, time.perf_counter() - began, reused)
         until = None
-        if until_clear is not None:
-            until = {"measure": until_clear, "looks": looks, "first": step, "most": most}
+        if followed is not None:
+            until = {"measure": followed, "looks": looks, "first": step, "most": most}
         comparison = _compared(scenario, settings, changed, runs, {"measures": chosen, "until_clear": until})
         for name in judged if looks == 1 else ():
             _measured(name, comparison)
-        if until_clear is None or defects or count >= most:
+        if followed is None or defects or count >= most:
             return comparison
-        if not comparison.leader(until_clear).tied:
+        if not comparison.leader(followed).tied:
             return comparison
         count = min(count + step, most)
 
 
 def _chosen(names: Sequence[str]) -> list[str]:
     """The metrics that were chosen by name or title, each once."""
-    titles = {one.title: one.name for one in registry.measures() if one.over == "run"}
     given = arguments.names("measures", names, "goodput")
     if not given:
         raise InputError("measures: expected one measure or more; leave it out for the usual ones")
-    return list(dict.fromkeys(titles.get(name, name) for name in given))
+    return list(dict.fromkeys(map(registry.called, given)))
 
 
-def _followed(name: str) -> None:
-    """Refuses what no variant is best by."""
-    every = {one.name: one for one in registry.measures() if one.over == "run"}
-    ordered = [one.name for one in every.values() if one.better is not None]
-    if name not in every:
-        raise _unknown(name, ordered)
-    if name not in ordered:
-        raise InputError(f"no variant is best by {name}: neither more nor less of it is better")
+def _check_measures(names: Sequence[str], scenarios: Mapping[str, Scenario]) -> None:
+    """Refuses measures that no variant is best by, that one lacks, or that have several units.
 
-
-def _unknown(name: str, known: Sequence[str]) -> InputError:
-    """The error for what is no metric of a summary: the nearest ones alone, as there are very many."""
-    near = [f"'{one}'" for one in nearest(name) if one in known]
-    if not near or any(one.name == name for one in registry.measures()):
-        return registry.unmeasured(name, known, "measure")
-    hint = " or ".join(near)
-    return InputError(f"unknown measure '{name}': did you mean {hint}? `celltrain measures` lists all")
+    Raises:
+        InputError: there is such a measure.
+    """
+    for name in names:
+        if registry.measure(name).better is None:
+            raise InputError(f"no variant is best by {name}: neither more nor less of it is better")
+    units = {variant: measured(one) for variant, one in scenarios.items()} if names else {}
+    known = {variant: found for variant, found in units.items() if found is not None}
+    for name in names:
+        lacking = [variant for variant, found in known.items() if name not in found]
+        if lacking:
+            error = registry.unmeasured(name, known[lacking[0]], "measure")
+            raise error if len(lacking) == len(scenarios) else InputError(f"variant {lacking[0]}: {error}")
+        first = next(iter(known), "")
+        for variant, found in known.items():
+            if found[name] != known[first][name]:
+                raise different_units(name, (variant, found[name]), (first, known[first][name]))
 
 
 def _measured(name: str, comparison: Comparison) -> None:
-    """Refuses a measure that a variant lacks, or that has not one unit in all."""
+    """Refuses what `_check_measures` would have, of variants that no brief run tells of.
+
+    The runs are kept: the same command with another measure goes on from there.
+    """
     known = [one.name for one in comparison.every_measure]
     if name not in known:
         raise registry.unmeasured(name, known, "measure")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from celltrain import text
 from celltrain.bounds import bounds, reach
 from celltrain.leaders import best_first
-from celltrain.plots.style import COLOURS, LETTERS, evenly_wrapped, legible, panels, styled
+from celltrain.plots.style import COLOURS, LETTERS, evenly_wrapped, legible, panels, settled, styled
 from celltrain.verdicts import LEAST
 
 if TYPE_CHECKING:
@@ -115,8 +115,9 @@ def _column(
     is_judged = _is_judged(found, measure)
     best = _best(found, measure) if is_judged else set(order)
     colour = COLOURS[0] if is_judged else UNJUDGED
+    axis.locator_params(axis="x", nbins=5 if is_alone else 3)
     for row, name in enumerate(order):
-        estimate = found.results[name].estimate(measure.name)
+        estimate = found.estimate(name, measure)
         if not math.isfinite(estimate.mean):
             axis.annotate(
                 "undefined", (0.5, row), xycoords=("axes fraction", "data"), ha="center", va="center"
@@ -133,10 +134,12 @@ def _column(
             markersize=5,
             capsize=2,
             linewidth=1,
+            clip_on=False,  # half of a mark at zero would be hidden
+            zorder=3,
         )
     axis.set_title(_heading(found, measure), fontsize="small")
     axis.grid(visible=True, axis="y")
     axis.tick_params(axis="y", length=0)
-    axis.locator_params(axis="x", nbins=5 if is_alone else 3)
+    settled([axis], "x")
     if bounds(measure)[0] == 0 and axis.get_xlim()[0] < 0:
         axis.set_xlim(left=0)

@@ -190,12 +190,14 @@ def cdf(samples: Mapping[str, Sample], label: str) -> "Figure":
             }
             axis.plot(x / factor, share, drawstyle="steps-post", color=colour, label=entry, **style)
             marks = [_percentile(values, one) / factor for one in PERCENTILES]
-            axis.plot(marks, [one / 100 for one in PERCENTILES], "o", color=colour, markersize=4)
+            heights = [one / 100 for one in PERCENTILES]
+            axis.plot(marks, heights, "o", color=colour, markersize=4, clip_on=False, zorder=3)
         axis.set_ylim(0, 1.02)
         if _spreads(every):
             logarithmic(axis, "x")
         elif min(float(values[0]) for values in every.values()) >= 0:
-            axis.set_xlim(left=0)
+            is_nothing = not any(float(values[-1]) for values in every.values())
+            axis.set_xlim(0, 1 if is_nothing else None)  # nothing but zeros has no scale of its own
         axis.set_xlabel(with_unit(label, unit_shown))
         axis.set_ylabel("share of values not above")
         title = "percentiles " + ", ".join(map(str, PERCENTILES))

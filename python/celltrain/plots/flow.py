@@ -249,7 +249,7 @@ def _sequence(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor
     axis.set_ylabel("sequence number (kB)")
     axis.set_xlim(span[0] / factor, span[1] / factor)
     axis.tick_params(axis="x", labelbottom=False)
-    axis.legend(loc="upper left")
+    axis.legend(loc="lower right")  # sequence numbers rise: nothing is late and low
 
 
 def _windows(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor: float) -> None:

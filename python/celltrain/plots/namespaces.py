@@ -103,7 +103,7 @@ class ResultPlots:
         "delay" is the time that cells spend at a port, from replication 0, which runs again.
 
         Args:
-            metric: its name.
+            metric: its name or title.
             entity: only the values of this flow or port.
             span: of "delay" begin and end of the time, in seconds; the measured time by default.
         """
@@ -183,7 +183,8 @@ class SweepPlots:
 
         shown = measures(self._sweep)
         others = (one for one in registry.measures() if one.over == "run" and one.name in self._sweep.units)
-        (chosen,) = _chosen([*shown, *others], [shown[0].name if measure is None else measure])
+        name = shown[0].name if measure is None else arguments.text("measure", measure)
+        (chosen,) = _chosen([*shown, *others], [name])
         view = View.of(self._sweep)
         return (heat_map if view.has_many_lines else lines)(self._sweep, chosen, view)
 
@@ -322,8 +323,8 @@ def _windows(results: Mapping[str, Result], replication: int) -> "Figure":
         every = windows_of(result, replication)
         if every is None:
             raise InputError(
-                "there are no windows: only traced runs of TCP have them (--trace, trace=True), and only "
-                "where they last two sample periods or more"
+                "there are no windows: only traced runs of TCP have them (--trace, trace=True), of flows "
+                "that are not short, and only where they last two sample periods or more"
             )
         return WindowPanel(name, every, flow_groups(result.flows))
 
@@ -335,6 +336,7 @@ def _cdf(
     every: Mapping[str, tuple[Scenario, Result]], metric: str, entity: str | None, span: Span
 ) -> "Figure":
     from celltrain.plots.distribution import (
+        COMPLETIONS,
         DELAY,
         Sample,
         cdf,
@@ -345,9 +347,11 @@ def _cdf(
 
     label = "time at the port"
     if arguments.text("metric", metric) != DELAY:
-        has = {name: known_metrics(result) for name, (_, result) in every.items()}
-        if not any(metric in one for one in has.values()):  # misspelt, which is no fault of a variant
-            raise unknown_metric(metric, dict.fromkeys(chain(*has.values())))
+        has = dict.fromkeys(chain(*(known_metrics(result) for _, result in every.values())))
+        metric = _one_of((*has, COMPLETIONS), metric)
+        if metric not in has:  # misspelt, which is no fault of a variant
+            raise unknown_metric(metric, has)
+    if metric != DELAY:
         if span != WHOLE:
             raise InputError(f"--from and --to, or span, are of {DELAY} alone: leave them out for {metric}")
         label = metric.replace("_", " ")
@@ -358,6 +362,12 @@ def _cdf(
         return values_of(result, metric, entity, scenario.warm_up)
 
     return cdf(_of_each({name: partial(sample, *one) for name, one in every.items()}), label)
+
+
+def _one_of(known: Iterable[str], name: str) -> str:
+    """The one of some series, columns and metrics that has a name or title, in either spelling."""
+    spelled = {registry.plain(one): one for one in known}
+    return spelled.get(registry.plain(name), registry.called(name, ("time", "flow", "run")))
 
 
 def _of_each(every: "Mapping[str, Callable[[], T]]") -> "dict[str, T]":
@@ -430,8 +440,9 @@ def _followed(scenario: Scenario, port: "PortFacts", span: tuple[float, float], 
 
 
 def _chosen(known: Sequence[Measure], names: Sequence[str]) -> list[Measure]:
+    """The measures of some names and titles; all of them if none are given."""
     by_name = {one.name: one for one in known}
     for name in names:
-        if name not in by_name:
+        if registry.called(name) not in by_name:
             raise registry.unmeasured(name, by_name, "measure")
-    return [by_name[name] for name in names] or list(known)
+    return [by_name[registry.called(name)] for name in names] or list(known)

@@ -20,6 +20,7 @@ from celltrain.plots.style import (
     of_gaps,
     panels,
     plain,
+    settled,
     styled,
     titled,
 )
@@ -125,6 +126,7 @@ def bars(
         axis.bar(positions, means, color=list(colours), **look)
         axis.set_xticks(positions, names, rotation=90 if across else 0)
         axis.margins(x=0.01)
+        settled([axis], "y")
         axis.set_ylim(bottom=0)  # where all are zero it would begin below
         keyed(figure, key)
         axis.set_xlabel(xlabel)

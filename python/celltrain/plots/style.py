@@ -26,6 +26,7 @@ __all__ = [
     "LETTERS",
     "MARKERS",
     "NAME",
+    "PLACES",
     "colour_of",
     "evenly_wrapped",
     "inches_beside",
@@ -41,6 +42,7 @@ __all__ = [
     "plain",
     "save",
     "save_as",
+    "settled",
     "styled",
     "titled",
     "write",
@@ -73,6 +75,9 @@ MOST_BESIDE = 6
 
 MOST_LABELLED = 8
 """Values along a logarithmic axis that have labels of their own."""
+
+NEAR = 0.05
+"""What is below zero on a scale from 0 to 1, so that marks at zero are whole."""
 
 PLACES = 6
 """Decimals of the position of an axis, of which the whole picture is 1: a thousandth of a pixel."""
@@ -217,7 +222,7 @@ def logarithmic(axis: "Axes", which: Literal["x", "y"], values: Iterable[float] 
     """
     from matplotlib.ticker import NullFormatter, NullLocator
 
-    from celltrain.plots.ticks import LogTicks, PlainLog
+    from celltrain.plots.ticks import LogTicks, MinorLogTicks, PlainLog
 
     axis.set(**{f"{which}scale": "log"})
     one = axis.xaxis if which == "x" else axis.yaxis
@@ -226,8 +231,23 @@ def logarithmic(axis: "Axes", which: Literal["x", "y"], values: Iterable[float] 
     one.set_major_locator(LogTicks(labelled))
     one.set_major_formatter(PlainLog())
     one.set_minor_formatter(NullFormatter())
-    if labelled:
-        one.set_minor_locator(NullLocator())
+    one.set_minor_locator(NullLocator() if labelled else MinorLogTicks(subs="auto"))
+
+
+def settled(axes: "Sequence[Axes]", which: Literal["x", "y"]) -> None:
+    """Settles scales that values do not: nothing but zeros has one from 0 to 1, and no values have no ticks.
+
+    Args:
+        axes: panels that share the scale, with all that they show.
+        which: along which axis.
+    """
+    ends = [getattr(axis.dataLim, f"interval{which}") for axis in axes]
+    known = [float(end) for low, high in ends if low <= high for end in (low, high)]
+    for axis in axes:
+        if not known:
+            axis.set(**{f"{which}ticks": []})
+        elif not any(known):
+            axis.set(**{f"{which}lim": (-NEAR, 1)})
 
 
 def plain(words: str) -> str:

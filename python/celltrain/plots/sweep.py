@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ from celltrain.plots.style import (
     LETTERS,
     MARKERS,
     NAME,
+    PLACES,
     evenly_wrapped,
     keeps_pictures,
     legend_columns,
@@ -23,6 +26,7 @@ from celltrain.plots.style import (
     panels,
     plain,
     save,
+    settled,
     styled,
     titled,
 )
@@ -34,6 +38,7 @@ from celltrain.sweeps.view import View, measures, placed
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.path import Path as MplPath
     from matplotlib.transforms import Bbox
 
 __all__ = ["draw_sweep", "heat_map", "lines", "trade_off"]
@@ -59,8 +64,16 @@ LETTER = 0.06
 SHORT = 16
 """Letters of labels that have space beside a point."""
 
+MARGINS = 0.1, 0.15
+"""The parts of a panel that stay free beside joined points, and above and below them."""
+
 AWAY = 6
 """Points from a mark to its label."""
+
+Point = tuple[float, float]
+
+CORNERS = [(across, up) for across in (-1, 0, 1) for up in (-1, 0, 1) if across or up]
+"""Where a label stands beside a point."""
 
 MOST_TICKS = 12
 """Labels along an axis of steps."""
@@ -84,18 +97,17 @@ def draw_sweep(sweep: Sweep, folder: Folder) -> None:
 def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
     """The means of a measure along an axis with their 95 % intervals, one line per step of another axis."""
     found, label = _scaled(sweep, measure)
-    scale, limits, order = view.along.scale(), bounds(measure), view.along.order()
+    scale, limits = view.along.scale, bounds(measure)
     with styled():
         figure, axes = _facet_panels(view)
         for axis, facet in zip(axes, view.facets, strict=False):
             for index, points in enumerate(facet.rows):
                 place = list(range(len(points))) if scale is None else scale[0]
                 style = _style(index, view.line_names[index])
-                line = [found[points[step]] for step in order]
-                _line(axis, [place[step] for step in order], line, style, limits)
+                _line(axis, place, [found[point] for point in points], style, limits)
             if scale is None:
                 _steps(axis, view.along.labels, "x")
-            elif _is_geometric(sorted(scale[0])):
+            elif _is_geometric(scale[0]):
                 logarithmic(axis, "x", scale[0])
             elif all(map(float.is_integer, scale[0])):
                 axis.locator_params(axis="x", integer=True)  # there are no 1.5 sources
@@ -103,6 +115,7 @@ def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
             name = view.along.name if scale is None else text.with_unit(view.along.name, scale[1])
             axis.set_xlabel(_wrapped(name))
             axis.set_ylabel(label)
+        settled(axes[: len(view.facets)], "y")
         _legend(figure, axes[0], view)
         noted(figure, of_gaps(found), view.part)
     return figure
@@ -112,18 +125,17 @@ def heat_map(sweep: Sweep, measure: Measure, view: View) -> "Figure":
     """The means of a measure over two axes, as colours."""
     found, label = _scaled(sweep, measure)
     finite = [one.mean for one in found if math.isfinite(one.mean)] or [0.0]
-    along, up = view.along.order(), [0] if view.lines is None else view.lines.order()
     with styled():
         figure, axes = _facet_panels(view)
         image = None
         for axis, facet in zip(axes, view.facets, strict=False):
-            means = [[found[facet.rows[row][step]].mean for step in along] for row in up]
+            means = [[found[point].mean for point in row] for row in facet.rows]
             image = axis.imshow(
                 means, aspect="auto", cmap="viridis", vmin=min(finite), vmax=max(finite), origin="lower"
             )
             axis.grid(visible=False)
-            _steps(axis, [view.along.labels[step] for step in along], "x")
-            _steps(axis, [view.line_names[row] for row in up], "y")
+            _steps(axis, view.along.labels, "x")
+            _steps(axis, view.line_names, "y")
             titled(axis, facet.title)
             axis.set_xlabel(_wrapped(view.along.name))
             axis.set_ylabel(_wrapped(view.lines.name if view.lines else "", LABEL))
@@ -142,13 +154,11 @@ def trade_off(sweep: Sweep, view: View) -> "Figure":
     across, xlabel = _scaled(sweep, known["goodput"])
     up, ylabel = _scaled(sweep, known["fairness_index"])
     limits = bounds(known["goodput"]), bounds(known["fairness_index"])
-    order = view.along.order()
-    is_joined = len(order) > 1 and not view.has_many_lines
+    is_joined = len(view.along.labels) > 1 and not view.has_many_lines
     with styled():
         figure, axes = _facet_panels(view)
         for axis, facet in zip(axes, view.facets, strict=False):
-            for index, row in enumerate(facet.rows):
-                points = [row[step] for step in order]
+            for index, points in enumerate(facet.rows):
                 style = _style(index, view.line_names[index], len(facet.rows))
                 style |= {"linewidth": THIN if is_joined else 0, "elinewidth": 1}
                 _crosses(
@@ -157,21 +167,28 @@ def trade_off(sweep: Sweep, view: View) -> "Figure":
             titled(axis, facet.title)
             axis.set_xlabel(xlabel)
             axis.set_ylabel(ylabel)
-        if is_joined:
-            ends = view.along.labels[order[0]], view.along.labels[order[-1]]
-            for axis, facet in zip(axes, view.facets, strict=False):
-                rows = [
-                    [(across[row[step]].mean, up[row[step]].mean) for step in order] for row in facet.rows
-                ]
-                _ends(axis, rows, ends)
+        settled(axes[: len(view.facets)], "x")
+        settled(axes[: len(view.facets)], "y")
         _legend(figure, axes[0], view)
-        noted(figure, _joined(view, order) if is_joined else "", of_gaps([*across, *up]), view.part)
+        noted(figure, _joined(view) if is_joined else "", of_gaps([*across, *up]), view.part)
+        if is_joined:
+            for axis in axes[: len(view.facets)]:
+                axis.margins(*MARGINS)  # for the labels of points at the edge
+            figure.draw_without_rendering()  # the panels have their places then
+            for axis in axes[: len(view.facets)]:
+                axis.autoscale(enable=False)  # rings do not move them
+            ends = view.along.labels[0], view.along.labels[-1]
+            for axis, facet in zip(axes, view.facets, strict=False):
+                rows = [[(across[point].mean, up[point].mean) for point in row] for row in facet.rows]
+                shown = [point for row in facet.rows for point in row]
+                bars = [bar for point in shown for bar in _bars((across[point], up[point]), limits)]
+                _ends(axis, rows, ends, bars)
     return figure
 
 
-def _joined(view: View, order: Sequence[int]) -> str:
+def _joined(view: View) -> str:
     """What a line that joins points means."""
-    first, last = text.told([view.along.labels[order[end]] for end in (0, -1)], NAME)
+    first, last = text.told([view.along.labels[end] for end in (0, -1)], NAME)
     return f"lines follow {view.along.name} from {first} to {last} (ringed)"
 
 
@@ -187,69 +204,122 @@ def _crosses(
     axis.errorbar(*means, xerr=_reaches(across, limits[0]), yerr=_reaches(up, limits[1]), **style)
 
 
-def _ends(axis: "Axes", rows: Sequence[Sequence[tuple[float, float]]], ends: tuple[str, str]) -> None:
+def _bars(point: tuple[Estimate, Estimate], limits: tuple[Bounds, Bounds]) -> list[tuple[Point, Point]]:
+    """The ends of the intervals of a point: across, and up."""
+    x, y = (one.mean for one in point)
+    (left, right), (below, above) = (reach(one, most) for one, most in zip(point, limits, strict=True))
+    return [((x - left, y), (x + right, y)), ((x, y - below), (x, y + above))]
+
+
+def _ends(
+    axis: "Axes",
+    rows: Sequence[Sequence[Point]],
+    ends: tuple[str, str],
+    bars: Sequence[tuple[Point, Point]] = (),
+) -> None:
     """Rings the points of the last step, and names the first and the last step where there is space."""
     labels = legible(ends)
-    taken = [_around(axis, point) for row in rows for point in row if all(map(math.isfinite, point))]
+    space = Space.of(axis, rows, bars)
     for index, row in enumerate(rows):
         colour = COLOURS[index % len(COLOURS)]
         axis.plot(*row[-1], color=colour, marker="o", markersize=RING, markerfacecolor="none", linestyle="")
         for point, neighbour, label in ((row[0], row[1], labels[0]), (row[-1], row[-2], labels[1])):
-            if all(map(math.isfinite, point)) and len(label) <= SHORT:
-                _name(axis, point, neighbour, label, colour, taken)
+            if not all(map(math.isfinite, point)) or len(label) > SHORT:
+                continue
+            step = tuple(after - before for before, after in zip(point, neighbour, strict=True))
+            corner = space.take(point, step, label)
+            if corner is not None:
+                _name(axis, point, label, corner, colour)
 
 
-def _name(
-    axis: "Axes",
-    point: tuple[float, float],
-    neighbour: tuple[float, float],
-    label: str,
-    colour: str,
-    taken: "list[Bbox]",
-) -> None:
-    """Writes a label beside a point, away from its neighbour, if nothing of `taken` is there."""
-    from matplotlib.transforms import Bbox
-
-    x, y = _place(axis, point)
-    wide, tall = LETTER * len(label), 2 * LETTER
-    is_left = _is_before(neighbour[0] - point[0], x, PANEL[0], wide)
-    is_below = _is_before(neighbour[1] - point[1], y, PANEL[1], tall)
-    left = x - wide - AWAY / 72 if is_left else x + AWAY / 72
-    low = y - tall - AWAY / 72 if is_below else y + AWAY / 72
-    box = Bbox.from_bounds(left, low, wide, tall)
-    if any(box.overlaps(other) for other in taken):
-        return
-    taken.append(box)
+def _name(axis: "Axes", point: Point, label: str, corner: tuple[int, int], colour: str) -> None:
+    """Writes a label at a corner of a point: -1 is left or below, 1 right or above, 0 neither."""
+    across, up = corner
     axis.annotate(
         label,
         point,
-        xytext=(-AWAY if is_left else AWAY, -AWAY if is_below else AWAY),
+        xytext=(AWAY * across, AWAY * up),
         textcoords="offset points",
-        ha="right" if is_left else "left",
-        va="top" if is_below else "bottom",
+        ha=("right", "center", "left")[across + 1],
+        va=("top", "center", "bottom")[up + 1],
         color=colour,
         fontsize="x-small",
     )
 
 
-def _place(axis: "Axes", point: tuple[float, float]) -> tuple[float, float]:
-    """Where a point is in its panel, in inches."""
-    (left, right), (low, high) = axis.get_xlim(), axis.get_ylim()
-    return PANEL[0] * (point[0] - left) / (right - left), PANEL[1] * (point[1] - low) / (high - low)
+@dataclass(frozen=True)
+class Space:
+    """What of a panel is taken: marks, labels, lines between points, and intervals. Lengths are in inches."""
 
+    axis: "Axes"
+    size: tuple[float, float]
+    boxes: "list[Bbox]"
+    lines: "list[MplPath]"
+    bars: "list[MplPath]"
 
-def _around(axis: "Axes", point: tuple[float, float]) -> "Bbox":
-    """What the mark of a point covers, in inches."""
-    from matplotlib.transforms import Bbox
+    @staticmethod
+    def of(axis: "Axes", rows: Sequence[Sequence[Point]], bars: Sequence[tuple[Point, Point]]) -> "Space":
+        """The space of a panel in which rows of points with intervals are joined; its layout is known."""
+        from matplotlib.path import Path as MplPath
+        from matplotlib.transforms import Bbox
 
-    x, y = _place(axis, point)
-    return Bbox.from_extents(x - LETTER, y - LETTER, x + LETTER, y + LETTER)
+        figure = axis.get_figure(root=True)
+        assert figure is not None
+        box = axis.get_position()
+        # The solver of the layout leaves the last bits open.
+        wide, tall = (round(length, PLACES) for length in (box.width, box.height))
+        space = Space(axis, (wide * figure.get_figwidth(), tall * figure.get_figheight()), [], [], [])
+        for row in rows:
+            places = [space.place(point) for point in row]
+            shown = [place for place in places if all(map(math.isfinite, place))]
+            space.boxes.extend(
+                Bbox.from_extents(x - LETTER, y - LETTER, x + LETTER, y + LETTER) for x, y in shown
+            )
+            space.lines.extend(
+                MplPath([one, other]) for one, other in pairwise(places) if math.isfinite(sum(one + other))
+            )
+        known = (bar for bar in bars if math.isfinite(sum(bar[0] + bar[1])) and bar[0] != bar[1])
+        space.bars.extend(MplPath([space.place(end) for end in bar]) for bar in known)
+        return space
 
+    def place(self, point: Point) -> Point:
+        """Where a point is in its panel."""
+        (left, right), (low, high) = self.axis.get_xlim(), self.axis.get_ylim()
+        across, up = (point[0] - left) / (right - left), (point[1] - low) / (high - low)
+        return self.size[0] * across, self.size[1] * up
 
-def _is_before(step: float, place: float, length: float, size: float) -> bool:
-    """Whether a label stands before its point: away from the neighbour, if there is space."""
-    wanted = step > 0 or (step == 0 and place > length / 2)
-    return place > 2 * size if wanted else place > length - 2 * size
+    def take(self, point: tuple[float, float], step: Sequence[float], label: str) -> tuple[int, int] | None:
+        """Where beside a point there is space for its label, which is then taken; None where there is none.
+
+        Args:
+            point: the point.
+            step: the way to its neighbour, from which the label stays away if it can.
+            label: the label.
+        """
+        from matplotlib.transforms import Bbox
+
+        x, y = self.place(point)
+        wide, tall, away = LETTER * len(label), 2 * LETTER, AWAY / 72
+        opposite = [-1 if one > 0 else 1 for one in step]
+        # Corners first, as intervals go up, down and to the sides; the farther from the step the better.
+        corners = sorted(CORNERS, key=lambda one: (0 in one, -one[0] * opposite[0] - one[1] * opposite[1]))
+        # Other intervals may cross a label where there is no other place, but not its own.
+        tries = [(corner, True) for corner in corners] + [(one, False) for one in corners if 0 not in one]
+        for (across, up), is_clear in tries:
+            left, low = x + away * across + wide * (across - 1) / 2, y + away * up + tall * (up - 1) / 2
+            box = Bbox.from_bounds(left, low, wide, tall)
+            if self._is_free(box, self.bars if is_clear else ()):
+                self.boxes.append(box)
+                return across, up
+        return None
+
+    def _is_free(self, box: "Bbox", bars: "Sequence[MplPath]") -> bool:
+        is_inside = box.x0 >= 0 and box.y0 >= 0 and box.x1 <= self.size[0] and box.y1 <= self.size[1]
+        return (
+            is_inside
+            and not any(box.overlaps(other) for other in self.boxes)
+            and not any(line.intersects_bbox(box, filled=False) for line in (*self.lines, *bars))
+        )
 
 
 def _scaled(sweep: Sweep, measure: Measure) -> tuple[list[Estimate], str]:

@@ -5,18 +5,24 @@ from itertools import pairwise
 from math import ceil, floor, log
 from typing import TYPE_CHECKING
 
-from matplotlib.ticker import Formatter, Locator, MaxNLocator
+from matplotlib.ticker import Formatter, Locator, LogLocator, MaxNLocator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["LogTicks", "PlainLog"]
+__all__ = ["LogTicks", "MinorLogTicks", "PlainLog"]
 
 STEPS = (range(1, 10), (1, 2, 3, 5), (1, 2, 5), (1, 3))
 """What is labelled of every decade, as far as there is space; where there is not, only powers of ten are."""
 
 DIGIT, LINE, GAP = 0.08, 0.18, 0.1
 """Inches that a digit takes along an axis of x, a label along one of y, and the space between two labels."""
+
+MOST_STEPS = (5, 4, 3, 2, 1)
+"""Steps between the ticks of a narrow scale, as far as there is space for their labels."""
+
+NARROW = 3
+"""The ratio of the ends of a scale below which its ticks are at equal distances: digits are too far apart."""
 
 FEW = 3
 """Labels of a scale that are too few, if values other than powers of ten could have some."""
@@ -49,14 +55,18 @@ class LogTicks(Locator):
         """The ticks between two values."""
         if self._values:
             return self._with_space([value for value in self._values if vmin <= value <= vmax], vmin, vmax)
+        if vmax < NARROW * vmin and (ticks := self._linear(vmin, vmax)):
+            return ticks
         fitting = [ticks for ticks in _candidates(vmin, vmax) if self._fits(ticks, vmin, vmax)]
         ticks = next(iter(fitting), [])
         return ticks if len(ticks) >= FEW else self._linear(vmin, vmax) or ticks
 
     def _linear(self, vmin: float, vmax: float) -> list[float]:
         """Ticks of a part of a decade in which there are no three numbers of one digit."""
-        every = [float(tick) for tick in MaxNLocator(5).tick_values(vmin, vmax) if vmin <= tick <= vmax]
-        return self._with_space(every, vmin, vmax) if vmax < 10 * vmin else []
+        if vmax >= 10 * vmin:
+            return []
+        found = ([float(tick) for tick in _steps(number, vmin, vmax)] for number in MOST_STEPS)
+        return next((ticks for ticks in found if self._fits(ticks, vmin, vmax)), [])
 
     def _with_space(self, values: Sequence[float], vmin: float, vmax: float) -> list[float]:
         """The first and the last of some values, and those between whose labels do not touch others."""
@@ -91,6 +101,20 @@ class LogTicks(Locator):
     def _is_x(self) -> bool:
         assert self.axis is not None
         return bool(getattr(self.axis, "axis_name", "x") == "x")
+
+
+class MinorLogTicks(LogLocator):
+    """Ticks without labels at every digit; none where the labelled ones are at equal distances."""
+
+    def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
+        """The ticks between two values."""
+        return [] if vmax < NARROW * vmin else super().tick_values(vmin, vmax)
+
+
+def _steps(most: int, vmin: float, vmax: float) -> list[float]:
+    """Ticks at equal distances, so many steps at most."""
+    every = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(vmin, vmax)
+    return [tick for tick in every if vmin <= tick <= vmax]
 
 
 def _candidates(vmin: float, vmax: float) -> Iterator[list[float]]:

@@ -2,17 +2,21 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
 from celltrain.advice import advice
+from celltrain.circuits import CIRCUIT, circuits
+from celltrain.errors import ScenarioError
 from celltrain.registry import counts, title
 from celltrain.report import parts
 from celltrain.report.distributions import add_distributions
 from celltrain.report.page import Page
 from celltrain.report.percentiles import add_percentiles
 from celltrain.results import Result
+from celltrain.scenario import Scenario
 from celltrain.statistics import Estimate
 from celltrain.traces import Trace, busiest, flow_groups, lines, windows_of
 
@@ -155,15 +159,20 @@ def _guarantees(page: Page, result: Result) -> None:
     """What VCs with a minimum cell rate got beyond it, against their fair parts, if there are such VCs."""
     if not GUARANTEES.keys() <= set(result.flows.columns):
         return  # an older version wrote these results
-    guaranteed, count = _flows_with(result, "mcr")
+    # The cells of flows that share a VC count with the first of them.
+    every = circuits(result.rows("flows", *CIRCUIT), _scenario(result))
+    shared = {names[0]: text.joined(names) for names in every}
+    guaranteed, count = _flows_with(result, "mcr", [*shared])
     if not guaranteed:
         return
     page.section("Beyond the guarantees")
     rows = [
-        (str(part["flow"][0]), *(_mean(part[column].to_list(), unit) for column, unit in GUARANTEES.items()))
-        for part in guaranteed
+        (shared[flow], *(_mean(part[column].to_list(), unit) for column, unit in GUARANTEES.items()))
+        for flow, part in ((str(part["flow"][0]), part) for part in guaranteed)
     ]
-    page.table(("flow", "MCR", "excess", "of its equal part", "of its part by MCR"), rows)
+    is_one_each = all(len(names) == 1 for names in every)
+    columns = ("flow" if is_one_each else "flows of the VC", "MCR", "excess")
+    page.table((*columns, "of its equal part", "of its part by MCR"), rows)
     page.text(
         f"{_averaged(result)}{text.capital(text.first_of(len(rows), count, 'VC'))} with an MCR. The excess "
         "of a VC is the rate of its cells in frames that arrived whole, less its MCR. Of the whole excess a "
@@ -173,11 +182,21 @@ def _guarantees(page: Page, result: Result) -> None:
     )
 
 
-def _flows_with(result: Result, column: str) -> "tuple[list[pl.DataFrame], int]":
+def _scenario(result: Result) -> Scenario | None:
+    """What ran; None where this version cannot read it."""
+    with suppress(KeyError, ScenarioError):
+        return Scenario.from_toml(result.manifest["scenario_toml"])
+    return None
+
+
+def _flows_with(
+    result: Result, column: str, among: Sequence[str] | None = None
+) -> "tuple[list[pl.DataFrame], int]":
     """The rows of the first flows that have a value in a column, and how many such flows there are."""
     import polars as pl
 
     having = result.flows.filter(pl.col(column).is_finite())["flow"].unique(maintain_order=True)
+    having = having if among is None else having.filter(having.is_in(among))
     return result.by_flow(only=having.to_list()), len(having)
 
 

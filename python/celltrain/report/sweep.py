@@ -131,13 +131,12 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
         if view.has_many_lines:
             _heat_table(page, scaled, facet, view)
             continue
-        order = view.along.order()
         series = [
-            (name or measure.title, [scaled[points[step]] for step in order], False)
+            (name or measure.title, [scaled[point] for point in points], False)
             for name, points in zip(view.line_names, facet.rows, strict=True)
         ]
         chart = parts.points_chart(
-            [view.along.labels[step] for step in order],
+            view.along.labels,
             series,
             xlabel=view.along.name,
             ylabel=label,
@@ -169,13 +168,12 @@ def _heat_table(page: Page, found: list[Estimate], facet: Facet, view: View) -> 
     shown = [found[point] for points in facet.rows for point in points]
     means = [one.mean for one in found if math.isfinite(one.mean)]
     low, high = (min(means), max(means)) if means else (0.0, 0.0)
-    along, down = view.along.order(), [0] if view.lines is None else view.lines.order()
     rows = [
-        (view.line_names[row], *(_heat_cell(found[facet.rows[row][step]].mean, low, high) for step in along))
-        for row in down
+        (name, *(_heat_cell(found[point].mean, low, high) for point in points))
+        for name, points in zip(view.line_names, facet.rows, strict=True)
     ]
     corner = f"{view.lines.name if view.lines else ''} by {view.along.name}"
-    page.table((corner, *(view.along.labels[step] for step in along)), rows)
+    page.table((corner, *view.along.labels), rows)
     if why := text.why_undefined(shown):
         page.text(f"-: {why}.", "note")
 

@@ -4,7 +4,7 @@ A `Record` is what one replication gave; `frames` makes tables of records, and `
 `Result` is what all replications of a scenario gave; `origin` says how it came about.
 """
 
-from celltrain.results.frames import FRAMES, Frames, record_frame, series_parts
+from celltrain.results.frames import FRAMES, Frames, pandas_of, record_frame, series_parts
 from celltrain.results.origin import (
     CombinedFingerprint,
     about,
@@ -15,13 +15,14 @@ from celltrain.results.origin import (
 )
 from celltrain.results.reading import frame_rows, has_old_names, read_frames, todays_names
 from celltrain.results.record import Record, TimeSeries
-from celltrain.results.result import NO_SCENARIO, Result
+from celltrain.results.result import NO_SCENARIO, Group, Result
 
 __all__ = [
     "FRAMES",
     "NO_SCENARIO",
     "CombinedFingerprint",
     "Frames",
+    "Group",
     "Record",
     "Result",
     "TimeSeries",
@@ -31,6 +32,7 @@ __all__ = [
     "core_version",
     "frame_rows",
     "has_old_names",
+    "pandas_of",
     "provenance",
     "read_frames",
     "record_frame",

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from celltrain.results.record import Record
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
 
-__all__ = ["FRAMES", "Frames", "columns_of", "record_frame", "schema", "series_parts"]
+__all__ = ["FRAMES", "Frames", "columns_of", "pandas_of", "record_frame", "schema", "series_parts"]
 
 FRAMES = {
     "summary": "one row per replication and metric: replication, metric, value, unit",
@@ -107,6 +108,13 @@ def series_parts(record: Record, identity: Mapping[str, str]) -> "Iterator[pl.Da
             part = replace(record, series=record.series[begin:end])
             yield record_frame("series", [part], [identity])
             begin, size = end, 0
+
+
+def pandas_of(frame: "pl.DataFrame") -> "pd.DataFrame":
+    """A frame as pandas has it, without the package that polars needs for that."""
+    import pandas as pd
+
+    return pd.DataFrame({column: frame[column].to_numpy() for column in frame.columns})
 
 
 def columns_of(name: str, record: Record) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """The results of the replications of one scenario."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, repeat
 from os import PathLike
@@ -10,14 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from celltrain import arguments, display, folder, manifests, statistics
 from celltrain.errors import InputError, unknown
 from celltrain.parquet import frame_writer
-from celltrain.registry import measures, title, unmeasured
-from celltrain.results.frames import FRAMES, Frames, columns_of, record_frame, series_parts
+from celltrain.registry import called, measures, title, unmeasured
+from celltrain.results.frames import FRAMES, Frames, columns_of, pandas_of, record_frame, series_parts
 from celltrain.results.origin import about, provenance
 from celltrain.results.reading import CAPTURES, KeptCaptures, frame_rows, read_frames
 from celltrain.results.record import Record, TimeSeries
 from celltrain.scenario import Scenario
 from celltrain.text import counted
-from celltrain.traces import Trace, traces
+from celltrain.traces import Trace, flow_groups, traces
 
 if TYPE_CHECKING:  # both are slow to import, and not every command needs them
     import pandas as pd
@@ -25,7 +27,7 @@ if TYPE_CHECKING:  # both are slow to import, and not every command needs them
 
     from celltrain.plots.namespaces import ResultPlots
 
-__all__ = ["NO_SCENARIO", "Result"]
+__all__ = ["NO_SCENARIO", "Group", "Result"]
 
 NO_SCENARIO = "these results do not hold their scenario: run it again with this version"
 
@@ -35,6 +37,21 @@ class _Sample(NamedTuple):
 
     unit: str
     values: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What the flows of a group of the scenario did together."""
+
+    name: str
+    flows: int
+    """How many they are."""
+    goodput: statistics.Estimate
+    """What they carry together."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As an object of JSON."""
+        return {"group": self.name, "flows": self.flows, "unit": self.goodput.unit, **self.goodput.row()}
 
 
 class Result(Frames):
@@ -114,9 +131,10 @@ class Result(Frames):
         return self._sample(metric).unit
 
     def _sample(self, metric: str) -> _Sample:
-        if arguments.text("metric", metric) not in self._samples:
+        name = called(arguments.text("metric", metric))
+        if name not in self._samples:
             raise unmeasured(metric, self._samples)
-        return self._samples[metric]
+        return self._samples[name]
 
     @cached_property
     def _samples(self) -> dict[str, _Sample]:
@@ -167,6 +185,26 @@ class Result(Frames):
         shown = names.head(arguments.count("most", most))
         chosen = self.flows.filter(pl.col("flow").is_in(shown.to_list()))
         return chosen.partition_by("flow", maintain_order=True)
+
+    def by_group(self) -> list[Group]:
+        """What the flows of each group carried together, in the order of the groups."""
+        flows: dict[str, Any] = {"flow": [], "group": []}
+        every: list[tuple[int, str, float]] = []
+        for replication, flow, group, goodput in self.rows(
+            "flows", "replication", "flow", "group", "goodput"
+        ):
+            flows["flow"].append(flow)
+            flows["group"].append(group)
+            every.append((replication, flow, goodput))
+        names = flow_groups(flows)
+        count = self.manifest["replications"]
+        sums = {name: [0.0] * count for name in names.values()}
+        for replication, flow, goodput in every:
+            sums[names[flow]][replication] += goodput
+        sizes = Counter(names.values())
+        return [
+            Group(name, sizes[name], statistics.estimate(one, unit="bit/s")) for name, one in sums.items()
+        ]
 
     def estimates(self) -> "pl.DataFrame":
         """One row per summary metric: `metric, unit, mean, sd, ci95, n, undefined`.
@@ -253,12 +291,9 @@ class Result(Frames):
 
     def to_pandas(self, name: str = "summary") -> "pd.DataFrame":
         """A frame as pandas (which must be installed): any name of `FRAMES`."""
-        import pandas as pd
-
         if name not in FRAMES:
             raise unknown("frame", name, FRAMES)
-        frame: pl.DataFrame = getattr(self, name)
-        return pd.DataFrame({column: frame[column].to_numpy() for column in frame.columns})
+        return pandas_of(getattr(self, name))
 
     @property
     def is_traced(self) -> bool:
@@ -328,13 +363,25 @@ class Result(Frames):
 
         return ResultPlots(self)
 
+    @cached_property
+    def notes(self) -> list[str]:
+        """What someone who reads the numbers should know, as `celltrain run` prints it, a sentence each.
+
+        They name settings without effect, a warm-up that is too short (of a traced run), what limits flows,
+        and runs that are too short for what they measure. They are found when they are first used.
+        """
+        from celltrain.advice import advice
+
+        return advice(self)
+
     def __repr__(self) -> str:
         m = self.manifest
         return f"<Result {m['name']!r}: {counted(m['replications'], 'replication')}, seed {m['seed']}>"
 
     def _repr_html_(self) -> str:
         rows = [(title(metric), str(self.estimate(metric))) for metric in self._samples]
-        return display.caption(self) + display.table(("measure", "mean ± 95 % interval"), rows)
+        table = display.table(("measure", "mean ± 95 % interval"), rows)
+        return display.caption(self) + table + display.notes(self.notes)
 
 
 def _frame_of(records: Sequence[Record], name: str) -> "pl.DataFrame":

@@ -1,20 +1,22 @@
 """Sweep plans: a scenario, the parameters that vary over it, and how often each point is replicated."""
 
 import os
+import tomllib
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from celltrain import _core, arguments
 from celltrain.embedded import parsed, without_sweep
 from celltrain.errors import InputError, ScenarioError, unknown
-from celltrain.experiment import MAX_RUNS, Task, replicate
-from celltrain.registry import unmeasured
+from celltrain.experiment import MAX_RUNS, Task, measured, replicate
+from celltrain.registry import called, unmeasured
 from celltrain.scenario import Scenario, load_with_sweep, read_text, toml_value
 from celltrain.scenario import shown as shown_path
 from celltrain.sweeps.axes import Axis, Quantities, Value, grid_axes, quantities, shown, zip_axis
@@ -51,7 +53,7 @@ class Until:
     """
 
     metric: str
-    """A summary metric."""
+    """A summary metric; `make_plan` also takes its title."""
     rel_ci: float
     """Half of the width of the interval over the absolute mean, at most."""
     confidence: float = CONFIDENCE
@@ -217,9 +219,8 @@ class Plan:
         if self.until is None:
             return
         for point in self._along_axes():
-            empty = self.at(point).with_({"duration": "1 ps", "warm-up": "0 s"})
-            known = [name for name, _, _ in _core.run(empty.core, self.seed, 0, trace=self.trace).summary]
-            if self.until.metric not in known:
+            known = measured(self.at(point), trace=self.trace)
+            if known is not None and self.until.metric not in known:
                 if point == 0:
                     raise unmeasured(self.until.metric, known)
                 raise self.lacks_metric(point)
@@ -239,14 +240,19 @@ class Plan:
         return sorted(points)
 
 
-def load_plan(path: str | os.PathLike[str]) -> Plan:
+def load_plan(path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] = ()) -> Plan:
     """Reads a plan file, or a scenario file that has a `[sweep]` of its own.
 
+    Args:
+        path: the file.
+        settings: dotted keys of the scenario and their new values, as TOML text.
+
     Raises:
-        InputError: the file cannot be read or is not a valid plan; the message names file and key.
+        InputError: the file cannot be read or is not a valid plan, or it sets one of the settings itself; the
+            message names file and key.
         ScenarioError: its scenario is not valid.
     """
-    place = arguments.path("path", path)
+    place, changes = arguments.path("path", path), arguments.pairs("settings", settings)
     try:
         text = read_text(place)
         content = parsed(text)
@@ -262,13 +268,16 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
         if any(key in content for key in _SCENARIO_KEYS):
             rest, sweep = without_sweep(text)
             assert sweep is not None
-            return make_plan(Scenario.from_toml(rest, shown_path(place)), **sweep)
+            _refuse_overridden(changes, sweep)
+            base = Scenario(_core.Scenario.from_toml(rest, shown_path(place), changes))
+            return make_plan(base, **sweep)
         _known_keys("a plan", content, _TOP_KEYS)
         scenario_file = content.get("scenario")
         if not isinstance(scenario_file, str):
             raise InputError('a plan names its scenario file: scenario = "..."')
+        _refuse_overridden(changes, content["sweep"], content)
         return make_plan(
-            _base(place.parent / scenario_file),
+            _base(place.parent / scenario_file, changes),
             name=content.get("name"),
             seed=content.get("seed"),
             **content["sweep"],
@@ -278,9 +287,41 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
         raise InputError(str(error) if named else f"{shown_path(place)}: {error}") from error
 
 
-def _base(path: Path) -> Scenario:
+def _refuse_overridden(
+    settings: Iterable[tuple[str, str]],
+    sweep: Mapping[str, Any],
+    top: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    """Refuses settings that a plan replaces at every point."""
+    tables = (table for what in ("grid", "zip") if isinstance(table := sweep.get(what), Mapping))
+    keys = [key for table in tables for key in table]
+    keys += ["replications"] if "replications" in sweep else []
+    keys += [key for key in ("name", "seed") if key in top]
+    for name, value in settings:
+        for key in keys:
+            if any(f"{part}.".startswith(f"{key}.") for part in _parts(name, value)):
+                raise InputError(
+                    f"--set {name} has no effect, as the plan sets {key}: leave it out, or change the plan"
+                )
+
+
+def _parts(name: str, value: str) -> list[str]:
+    """The keys that a setting sets: those of the values in it, where it is a table."""
+    try:
+        return _leaves(name, tomllib.loads(f"value = {value}")["value"])
+    except tomllib.TOMLDecodeError:  # text without quotes
+        return [name]
+
+
+def _leaves(name: str, value: object) -> list[str]:
+    if not isinstance(value, dict) or not value:
+        return [name]
+    return [leaf for part, inner in value.items() for leaf in _leaves(f"{name}.{part}", inner)]
+
+
+def _base(path: Path, settings: Iterable[tuple[str, str]]) -> Scenario:
     """The scenario of a file; says so where a sweep of the file is left out."""
-    found, sweep = load_with_sweep(path)
+    found, sweep = load_with_sweep(path, settings)
     if sweep is not None:
         warnings.warn(f"{shown_path(path)} has a [sweep] of its own, which is left out", stacklevel=2)
     return found
@@ -368,7 +409,7 @@ def _until(given: object, replications: int) -> Until:
             f"until.max-replications must lie between the {replications} replications of a step "
             f"and {MAX_RUNS}, not {until.max_replications}"
         )
-    return until
+    return replace(until, metric=called(arguments.text("until.metric", until.metric)))
 
 
 def _column(values: Sequence[Value]) -> Callable[[Value], Any]:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain import arguments, display, manifests, statistics, text
 from celltrain.errors import Defect, InputError, unknown
-from celltrain.registry import RENAMED, unmeasured
-from celltrain.results import has_old_names, todays_names
+from celltrain.registry import RENAMED, called, unmeasured
+from celltrain.results import has_old_names, pandas_of, todays_names
 from celltrain.sweeps.frames import FRAMES, RECORDED
 from celltrain.text import counted
 from celltrain.verdicts import spent_confidence
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
 
     from celltrain.plots.namespaces import SweepPlots
@@ -31,6 +32,9 @@ CONFIDENCE = 0.95
 
 SHOWN = 10
 """Points that a notebook shows."""
+
+MOST_NOTED = 1000
+"""The most runs of a sweep whose notes a notebook shows unasked: all frames are read for them."""
 
 STRETCH = 1 << 18
 """Rows of the summary that are read at once."""
@@ -134,13 +138,23 @@ class Sweep:
         """
         return text.either(self._units(metric)["unit"])
 
+    def _called(self, metric: str) -> str:
+        """A summary metric by its name or title.
+
+        Raises:
+            InputError: nothing measured it.
+        """
+        name = called(arguments.text("metric", metric))
+        if name not in self.units:
+            raise unmeasured(metric, self.units)
+        return name
+
     def _units(self, metric: str) -> "pl.DataFrame":
         """The unit of a summary metric at every point: `point, unit`."""
         import polars as pl
 
-        if metric not in self.units:
-            raise unmeasured(metric, self.units)
-        rows = self.scan("summary").filter(pl.col("metric") == metric).select("point", "unit")
+        name = self._called(metric)
+        rows = self.scan("summary").filter(pl.col("metric") == name).select("point", "unit")
         return rows.unique(maintain_order=True).collect()
 
     @property
@@ -162,6 +176,10 @@ class Sweep:
             manifests.verify(self.path, f"{name}.parquet", self.manifest)
             self._verified.add(name)
         return todays_names(name, pl.scan_parquet(self.path / f"{name}.parquet"), self.manifest)
+
+    def to_pandas(self, name: str = "summary") -> "pd.DataFrame":
+        """A frame as pandas (which must be installed): any name of `celltrain.sweeps.FRAMES`."""
+        return pandas_of(self.scan(name).collect())
 
     def samples(self, metric: str) -> list[list[float]]:
         """A summary metric in every replication of every point, in order.
@@ -185,15 +203,13 @@ class Sweep:
     def _confidence(self, metric: str, n: int) -> float:
         """The confidence of the interval of a point, so that it covers the mean in 95 of 100 sweeps."""
         until = self.until
-        if until is None or metric != until["metric"]:
+        if until is None or called(metric) != until["metric"]:
             return CONFIDENCE
         return spent_confidence(CONFIDENCE, -(-n // self.manifest["replications"]))
 
     def _samples(self, metric: str) -> Iterator[list[float]]:
         """The samples of a summary metric, point by point; NaN where a point does not measure it."""
-        if metric not in self.units:
-            raise unmeasured(metric, self.units)
-        measured = self._measured(metric)
+        measured = self._measured(self._called(metric))
         there = next(measured, None)
         for point, n in self.points.select("point", "replications").iter_rows():
             if there is None or there[0] != point:
@@ -276,8 +292,6 @@ class Sweep:
 
     def to_json(self) -> dict[str, Any]:
         """The object that `celltrain sweep --json` prints."""
-        from celltrain.advice import advice_on_sweep
-
         kept = ("name", "celltrain", "seed", "parameters", "points", "runs", "cell_hops", "fingerprint")
         points = self.points.rows(named=True)
         rows = []
@@ -295,7 +309,7 @@ class Sweep:
                     }
                 )
         rows.sort(key=lambda row: row["point"])
-        return {**{key: self.manifest[key] for key in kept}, "notes": advice_on_sweep(self), "rows": rows}
+        return {**{key: self.manifest[key] for key in kept}, "notes": self.notes, "rows": rows}
 
     @property
     def plot(self) -> "SweepPlots":
@@ -303,6 +317,16 @@ class Sweep:
         from celltrain.plots.namespaces import SweepPlots
 
         return SweepPlots(self)
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What `celltrain sweep` prints of the scenarios and the runs, a sentence each; see `Result.notes`.
+
+        A note that does not hold at all points says at how many, and which is the first. All frames are read.
+        """
+        from celltrain.advice import advice_on_sweep
+
+        return advice_on_sweep(self)
 
     def __repr__(self) -> str:
         m = self.manifest
@@ -320,6 +344,7 @@ class Sweep:
             display.caption(self)
             + display.table(columns, rows, "Mean ± 95 % interval", text_columns=len(self.parameters))
             + display.lines([f"{more:,} more points: `table(metric)` has all."] if more > 0 else [])
+            + display.notes(self.notes if self.manifest["runs"] <= MOST_NOTED else [])
         )
 
 

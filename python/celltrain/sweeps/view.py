@@ -25,23 +25,28 @@ _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class AxisView:
-    """One axis of a sweep: parameters that vary together, and the labels of its steps."""
+    """One axis of a sweep: parameters that vary together, and the labels of its steps.
+
+    Steps stand by their size where they are numbers or quantities of one kind, and as in the plan elsewhere.
+    """
 
     name: str
     labels: tuple[str, ...]
+    steps: tuple[int, ...]
+    """For each label the number of its step in the plan."""
+    scale: tuple[list[float], str] | None
+    """The steps as numbers of one unit, that of the plan's first; None where they are not all of one kind."""
 
-    def scale(self) -> tuple[list[float], str] | None:
-        """The steps as numbers of one unit, that of the first; None where they are not all of one kind."""
-        if all(map(_NUMBER.fullmatch, self.labels)):
-            return [*map(float, self.labels)], ""
-        found = quantities(self.name, self.labels)
-        return None if found is None else ([found.numbers[label] for label in self.labels], found.unit)
-
-    def order(self) -> list[int]:
-        """The steps by their size where they are numbers, whatever the order of the plan."""
-        scale = self.scale()
-        places = range(len(self.labels))
-        return [*places] if scale is None else sorted(places, key=scale[0].__getitem__)
+    @staticmethod
+    def of(keys: Sequence[str], labels: Sequence[str]) -> "AxisView":
+        """The axis of some keys, whose labels are in the order of the plan."""
+        name, places = ", ".join(keys), range(len(labels))
+        scale = _scale(name, labels)
+        if scale is None:
+            return AxisView(name, tuple(labels), tuple(places), None)
+        numbers, unit = scale
+        steps = sorted(places, key=numbers.__getitem__)
+        return AxisView(name, tuple(labels[step] for step in steps), tuple(steps), (sorted(numbers), unit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,7 @@ class Facet:
     title: str
     """The steps of the axes that are neither along the panel nor its lines and have more than one."""
     rows: tuple[tuple[int, ...], ...]
-    """For each line the numbers of its points, in the order of the axis along the panel."""
+    """For each line the numbers of its points; both are in the order of their axes."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ class View:
     @staticmethod
     def of(sweep: Sweep) -> "View":
         """The layout of a sweep."""
-        axes = [AxisView(", ".join(one["keys"]), tuple(one["steps"])) for one in sweep.manifest["axes"]]
+        axes = [AxisView.of(one["keys"], one["steps"]) for one in sweep.manifest["axes"]]
         order = sorted(range(len(axes)), key=lambda place: (-len(axes[place].labels), -place))
         along, lines, rest = order[0], order[1] if len(order) > 1 else None, sorted(order[2:])
         every = list(_facets(axes, along, lines, rest))
@@ -98,8 +103,16 @@ class View:
     @property
     def is_surface(self) -> bool:
         """Whether colours over two axes show something: both are quantities, or a panel has many lines."""
-        quantities = [axis is not None and axis.scale() is not None for axis in (self.along, self.lines)]
+        quantities = [axis is not None and axis.scale is not None for axis in (self.along, self.lines)]
         return self.has_many_lines or (all(quantities) and len(self.line_names) > 2)
+
+
+def _scale(name: str, labels: Sequence[str]) -> tuple[list[float], str] | None:
+    """The labels of an axis as numbers of one unit, that of the first; None where there is no such unit."""
+    if all(map(_NUMBER.fullmatch, labels)):
+        return [*map(float, labels)], ""
+    found = quantities(name, labels)
+    return None if found is None else ([found.numbers[label] for label in labels], found.unit)
 
 
 def measures(sweep: Sweep) -> list[Measure]:
@@ -148,8 +161,8 @@ def _facets(axes: Sequence[AxisView], along: int, lines: int | None, rest: Seque
 
 
 def _point(axes: Sequence[AxisView], steps: dict[int, int]) -> int:
-    """The number of the point at these steps: the last axis varies fastest."""
+    """The number of the point at these places of the axes: the last axis of the plan varies fastest."""
     point = 0
     for place, axis in enumerate(axes):
-        point = point * len(axis.labels) + steps[place]
+        point = point * len(axis.labels) + axis.steps[steps[place]]
     return point

@@ -18,6 +18,7 @@ inBrowser("its looks", ({ open, until, finished, drop }) => {
     for (const width of [1280, 1000, 640, 390, 320]) {
       await page.setViewportSize({ width, height: 860 });
       assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), `nothing sticks out at ${width} pixels`);
+      assert.ok(await page.evaluate("document.querySelector('#measures').scrollWidth <= document.querySelector('#measures').clientWidth"), `nor out of the panel at ${width} pixels`);
       const height = await page.evaluate("document.querySelector('.bar h1').clientHeight");
       assert.ok(height < 30, `the name of the page has one line at ${width} pixels`);
     }

@@ -50,6 +50,54 @@ inBrowser("changes", ({ open, until, now, finished, fingerprint, drop }) => {
     await page.context().close();
   });
 
+  test("a threshold's slider follows the pointer and the keys, however many runs are made on the way", async () => {
+    const page = await open("#scenario=near-and-far");
+    const units = "lab.run.description.links[lab.port].levels[0].units";
+    const box = await page.locator("#level-threshold").boundingBox();
+    const at = (share) => [box.x + share * box.width, box.y + box.height / 2];
+    await page.mouse.move(...at(0.8));
+    await page.mouse.down();
+    for (const share of [0.7, 0.5, 0.3]) {
+      await page.mouse.move(...at(share));
+      await until(page, `Math.abs(${units} - 300 * ${share}) < 20`);
+    }
+    await page.mouse.up();
+    assert.equal(await page.inputValue("#level-threshold"), String(await page.evaluate(units)));
+    // Keys that are pressed before the run of the first one is there.
+    const before = await page.evaluate(units);
+    for (let key = 0; key < 5; key++) await page.press("#level-threshold", "ArrowRight");
+    await until(page, `${units} === ${before + 5}`);
+    assert.equal(await page.textContent("#level-threshold + output"), `${before + 5} cells`);
+    // Another finger that is lifted does not take the slider away.
+    const isSame = await page.evaluate(`(() => {
+      const slider = document.getElementById("level-threshold");
+      slider.dispatchEvent(new PointerEvent("pointerdown", { pointerId: 7, bubbles: true }));
+      dispatchEvent(new PointerEvent("pointerup", { pointerId: 8 }));
+      const during = slider.isConnected;
+      dispatchEvent(new PointerEvent("pointerup", { pointerId: 7 }));
+      return [during, slider.isConnected];
+    })()`);
+    assert.deepEqual(isSame, [true, false]);
+    // The same file opened again, before the run of what was dragged is there: that was not meant for it.
+    await page.evaluate(`(() => {
+      const { scenario } = lab;
+      lab.start = async (...all) => {
+        delete lab.start;
+        const run = await lab.start(...all);
+        while (lab.scenario === scenario) await new Promise((resolve) => setTimeout(resolve, 5));
+        return run;
+      };
+      const slider = document.getElementById("level-threshold");
+      slider.value = "40";
+      slider.dispatchEvent(new Event("input"));
+      lab.openScenario({ ...lab.scenario });
+    })()`);
+    await until(page, `lab.set.length === 0 && lab.changes.under === undefined`);
+    assert.equal(await page.inputValue("#level-threshold"), String(await page.evaluate(units)));
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("a finger drags a threshold, and the page does not scroll", async () => {
     const page = await open("#scenario=lost-cell", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
     await page.selectOption("#policy", "epd");
@@ -195,7 +243,7 @@ inBrowser("changes", ({ open, until, now, finished, fingerprint, drop }) => {
     const { panels } = await load("stage/strip/panels");
     const times = [1e12, 2e12];
     const description = { duration: 2e12, links: [{ name: "a > b", capacity: 10, unit: "cells", levels: [] }], flows: [] };
-    const run = { description, samples: { ports: [0], occupancy: [[1, 2]], cwnd: [], delivered: [], delay: [], times }, discards: [], reactions: [], completions: [], sampleCount: 600 };
+    const run = { description, samples: { ports: [0], occupancy: [[1, 2]], cwnd: [], delivered: [], delay: [], times }, discards: [], timeouts: [], completions: [], sampleCount: 600 };
     const ghost = { ...run, samples: { ...run.samples, occupancy: [[3, 9]], times: [4e12, 8e12] } };
     const [queue] = panels({ scene: { run, theme: {}, port: 0, focus: -1 }, ghost, window: { from: 0, to: 2e12 } });
     assert.deepEqual(queue.curves.map(({ times }) => times), [[4e12, 8e12], undefined]);
@@ -223,6 +271,54 @@ inBrowser("changes", ({ open, until, now, finished, fingerprint, drop }) => {
     })()`);
     await until(page, "lab.texts.includes('Round trip')");
     assert.equal(await page.evaluate("lab.texts[lab.texts.indexOf('Round trip') + 1]"), "1 ms");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a buffer in bytes is drawn with the packets that it holds, and a memory that ports share can be set", async () => {
+    const page = await open("#scenario=two-paths");
+    const glass = "lab.stage.panes[0].closeup.frame(lab.stage.panes[0].scene)";
+    for (const [key, value] of [["switch.buffer", "150 kB"], ["switch.discard.policy", "epd"]]) await page.evaluate(`lab.changes.set("${key}", "${value}")`);
+    await until(page, "lab.run.description.links[lab.port].levels.length === 1");
+    await page.evaluate("lab.playback.seek(900e9)");
+    await until(page, "lab.stage.panes[0].scene.run.now === 900e9");
+    assert.equal(await page.evaluate(`${glass}.capacity`), 100);
+    assert.equal(await page.inputValue("#level-threshold"), "120000");
+    assert.equal(await page.textContent("#level-threshold + output"), "120000 bytes");
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 860 });
+      assert.ok(await page.evaluate("document.querySelector('#panel section').scrollWidth <= document.querySelector('#panel section').clientWidth"), `its value has room at ${width} pixels`);
+    }
+    assert.equal(await page.locator("#memory").count(), 0);
+    await drop(page, "memory.toml", resolved("two-paths").replace('buffer = "100 packets"', 'buffer = "unlimited"\nmemory.size = "80 packets"'));
+    await until(page, "lab.scenario.title === 'memory.toml'");
+    assert.equal(await page.inputValue("#memory"), "80 packets");
+    await page.fill("#memory", "40 packets");
+    await page.keyboard.press("Enter");
+    await until(page, "lab.run.description.scenario.switch.memory.size === '40 packets'");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("all measures of a run can be seen, with another beside it or without", async () => {
+    const page = await open("#scenario=slow-answers");
+    await finished(page);
+    const names = async () => (await page.locator("#measures td:first-child").allTextContents()).filter((name) => name !== "");
+    await until(page, "document.querySelector('#all-measures') !== null");
+    assert.equal((await names()).length, 12);
+    await page.focus("#all-measures");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate("document.activeElement.id"), "all-measures");
+    const all = await page.evaluate("lab.run.outcome.summary.filter(({ value }) => value !== null).map(({ name }) => name.replaceAll('_', ' '))");
+    assert.deepEqual(await names(), all);
+    assert.ok(all.includes("response time p95") && all.includes("utilisation"));
+    assert.match(await page.textContent("#measures"), /are those of the bottleneck/);
+    await page.evaluate("lab.changes.set('replications', '2')");
+    await finished(page);
+    await until(page, "document.querySelectorAll('#measures th').length === 3");
+    assert.deepEqual(await names(), all);
+    await page.click("#all-measures");
+    assert.equal((await names()).length, 12);
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });

@@ -57,6 +57,21 @@ inBrowser("the keyboard", ({ open, until, now, finished }) => {
     await until(page, "lab.set.some(([key]) => key.endsWith('.rule'))");
     assert.match(await page.evaluate("document.activeElement.textContent"), /^Fair share/);
     assert.ok(await page.evaluate("document.querySelector('.rule details').open"));
+    // Who has run a rule goes on writing in the middle of it.
+    await page.evaluate("document.querySelector('#rule').focus(), document.querySelector('#rule').setSelectionRange(3, 3)");
+    await page.keyboard.type("x");
+    await page.evaluate("lab.retheme()");
+    await page.keyboard.type("y");
+    assert.match(await page.inputValue("#rule"), /^\/\/ xyAbove/);
+    // What is written while a rule is tried is kept.
+    await page.evaluate(`(() => {
+      const rule = document.getElementById("rule");
+      document.getElementById("run-rule").click();
+      rule.value = "occupancy < 7";
+      rule.dispatchEvent(new Event("input"));
+    })()`);
+    await until(page, "lab.changes.under === undefined && lab.run.description.links[lab.port].rule.startsWith('// xyAbove')");
+    assert.equal(await page.inputValue("#rule"), "occupancy < 7");
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });

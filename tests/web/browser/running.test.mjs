@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { resolved } from "../support.mjs";
+import { load, resolved } from "../support.mjs";
 import { inBrowser } from "./harness.mjs";
+
+const { decode } = await load("text/share");
 
 inBrowser("time", ({ open, until, now, idle, finished, drop }) => {
   test("it runs, pauses, and goes by cell, frame and loss", async () => {
@@ -32,6 +34,85 @@ inBrowser("time", ({ open, until, now, idle, finished, drop }) => {
     await until(page, "lab.run.now === lab.run.discards[0].at + 1");
     await page.click("#restart");
     await until(page, "lab.run.now === 0");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("who seeks what is far away sees it come nearer, and may go elsewhere before it is reached", async () => {
+    const page = await open("#scenario=fifteen-connections");
+    await page.evaluate("lab.changes.set('duration', '9000 s')");
+    await page.evaluate("lab.playback.seek(8000e12), void 0");
+    await until(page, "lab.run.now > 0");
+    const link = await page.evaluate("lab.address.link()");
+    assert.equal((await decode(new URL(link).hash.replace("#run=", ""))).at, 8000e12);
+    await page.keyboard.press("Home");
+    await until(page, "lab.run.now === 0 && lab.playback.wantedTime === undefined");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("steps go on from the moment that is sought, and so does the run", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.evaluate("lab.playback.seek(150e9)");
+    await page.evaluate("lab.playback.seek(0), lab.playback.stepCell(), lab.playback.stepCell(), void 0");
+    await until(page, "lab.run.now === 212e6");
+    await page.evaluate(`(() => {
+      lab.playback.seek(1e12);
+      for (let press = 0; press < 2; press++) document.getElementById("strip").dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft" }));
+    })()`);
+    await until(page, "lab.run.now === 990e9");
+    await finished(page);
+    const [, second] = await page.evaluate("[...new Set(lab.run.discards.map(({ at }) => at))]");
+    await page.evaluate("lab.playback.seek(0), lab.playback.stepDiscard(), lab.playback.stepDiscard(), void 0");
+    await until(page, `lab.run.now === ${second} + 1`);
+    await page.evaluate("lab.playback.seek(lab.run.description.duration)");
+    await page.evaluate("lab.playback.setSpeed(1e9), lab.playback.seek(1e12), lab.playback.play(), void 0");
+    await until(page, "lab.run.now > 1e12");
+    assert.ok(await page.evaluate("lab.playback.playing && lab.run.now < lab.run.description.duration"));
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("the next loss is another one, also where times are too late to be whole picoseconds", async () => {
+    const page = await open();
+    const toml = resolved("two-sources").replace(/^\[traffic\][^[]*/m, '[traffic]\nkind = "cbr"\nrate = "1 kbit/s"\n').replace('duration = "5 s"', 'duration = "9030 s"').replace("[link]", "[link]\nloss = 0.3");
+    await drop(page, "long.toml", toml);
+    await until(page, "lab.run.description.duration === 9030e12");
+    await finished(page);
+    await page.evaluate("lab.playback.seek(2 ** 53)");
+    const times = await page.evaluate("[...new Set(lab.run.discards.map(({ at }) => at))].filter((at) => at > 2 ** 53)");
+    assert.ok(times.length > 10);
+    for (const at of times) {
+      await page.keyboard.press("d");
+      await until(page, `lab.run.now === ${at} + 2`);
+    }
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a run beside a longer one stands at its end, and stands where the other one is sought", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.evaluate("lab.playback.seek(150e9), lab.changes.pin([]), void 0");
+    await until(page, "lab.beside !== undefined && lab.playback.wantedTime === undefined");
+    assert.deepEqual(await page.evaluate("[lab.run.now, lab.beside.now]"), [150e9, 150e9]);
+    await page.evaluate("lab.changes.set('duration', '4 s')");
+    await page.evaluate("lab.playback.seek(3e12), void 0");
+    await until(page, "lab.run.now === 3e12 && lab.playback.wantedTime === undefined");
+    assert.equal(await page.evaluate("lab.beside.now"), 2e12);
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("what travels has its name on the buttons: cells or packets", async () => {
+    const page = await open("#scenario=two-sources");
+    assert.equal(await page.textContent("#step-cell"), "+ cell");
+    await page.evaluate("lab.address.open('#scenario=two-paths')");
+    await until(page, "lab.scenario.id === 'two-paths'");
+    assert.equal(await page.textContent("#step-cell"), "+ packet");
+    await finished(page);
+    await page.evaluate("lab.playback.seek(lab.run.description.duration)");
+    await page.click("#step-discard");
+    assert.equal(await page.textContent("#toast"), "There is no loss from here on.");
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });

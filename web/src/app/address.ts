@@ -10,7 +10,7 @@ import type { Settings } from "./changes.ts";
 import { say } from "./toast.ts";
 
 export class Address {
-  /** What is going to write the address; undefined if nothing is. */
+  /** What is going to write the address, or is writing it; undefined if nothing is. */
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly app: App) {}
@@ -60,18 +60,23 @@ export class Address {
   /** Keeps the address true: a reload opens what is shown. Not at once, as browsers count how often a page changes its address. */
   follow(): void {
     clearTimeout(this.timer);
-    this.timer = setTimeout(async () => {
-      this.timer = undefined;
-      // What is being opened is followed when it is shown, or refused: the browser may name it already.
-      if (this.app.isOpening) return;
-      const isLast = this.app.lastChoice();
-      const address = await this.ofWhatIsShown();
-      if (!isLast()) return;
-      const page = this.pageShown();
-      // An address that somebody has typed or followed has a page already, but no state.
-      if (history.state === null || history.state === page) history.replaceState(page, "", address);
-      else history.pushState(page, "", address);
+    const timer = setTimeout(async () => {
+      await this.write();
+      if (this.timer === timer) this.timer = undefined;
     }, 250);
+    this.timer = timer;
+  }
+
+  private async write(): Promise<void> {
+    // What is being opened is followed when it is shown, or refused: the browser may name it already.
+    if (this.app.isOpening) return;
+    const isLast = this.app.lastChoice();
+    const address = await this.ofWhatIsShown();
+    if (!isLast()) return;
+    const page = this.pageShown();
+    // An address that somebody has typed or followed has a page already, but no state.
+    if (history.state === null || history.state === page) history.replaceState(page, "", address);
+    else history.pushState(page, "", address);
   }
 
   /** Names what is opened, whatever was changed in it. */
@@ -89,11 +94,11 @@ export class Address {
 
   /** The address of what is seen, with its moment. */
   async link(): Promise<string> {
-    const { scenario, set, run, port, playback, beside, guide } = this.app;
+    const { scenario, set, port, playback, beside, guide } = this.app;
     const own = library.some((one) => one.id === scenario.id);
     const state = {
       scenario: own ? scenario.id : scenario.title, toml: own ? undefined : scenario.toml, set,
-      at: run.now, port, speed: playback.speed, pinned: beside ? (beside.request.set as Settings) : undefined,
+      at: playback.aim, port, speed: playback.speed, pinned: beside ? (beside.request.set as Settings) : undefined,
       story: guide.story?.id, step: guide.story && guide.step,
     };
     return `${location.href.split("#")[0]}#run=${await encode(state)}`;

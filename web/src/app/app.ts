@@ -177,6 +177,7 @@ export class App {
   /** Everything that does not change from frame to frame. */
   refresh(): void {
     this.playback.setSpeed(this.playback.speed);
+    this.playback.nameStep();
     this.stage.refresh();
     this.showNames();
     this.panel.render();

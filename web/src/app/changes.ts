@@ -79,6 +79,8 @@ export class Changes {
       const beside: Run | undefined = set && (await app.start(app.scenario, set, app.run.now));
       if (choice !== this.besideChoice) return beside?.end();
       app.beside = beside;
+      // The run may have moved on meanwhile.
+      if (beside) app.playback.seekAgain(beside.now === app.run.now ? undefined : app.run.now);
     } catch (error) {
       if (choice !== this.besideChoice) return;
       say((error as Error).message);

@@ -119,7 +119,7 @@ export class Controls {
       strip.show(app.run.now - half, app.run.now + half, duration());
       app.stage.redraw();
     };
-    const move = (by: number) => void app.playback.seek(app.run.now + by);
+    const move = (by: number) => void app.playback.seek(app.playback.aim + by);
     const listen = <Kind extends keyof HTMLElementEventMap>(kind: Kind, work: (event: HTMLElementEventMap[Kind]) => void) =>
       canvas.addEventListener(kind, (event) => app.run && work(event), { passive: false });
     listen("pointerdown", (event) => {

@@ -2,9 +2,9 @@
 
 import { byId } from "../dom.ts";
 import type { Run } from "../run/run.ts";
-import { afterCell, afterFrame } from "../run/steps.ts";
+import { afterFrame, justAfter } from "../run/steps.ts";
 import { MS, S, US } from "../run/types.ts";
-import { slotOf } from "../stage/scene.ts";
+import { slotOf, unitOf } from "../stage/scene.ts";
 import { span } from "../text/format.ts";
 import type { App } from "./app.ts";
 import { say } from "./toast.ts";
@@ -24,12 +24,18 @@ export class Playback {
   private arrived: (() => void) | undefined;
   private lastAsked = 0;
   private wantedTime: number | undefined;
+  /** Counts what seeks: only the last goes on, as the runs of the others may have ended. */
+  private seeker = 0;
 
   constructor(private readonly app: App) {}
 
+  /** The moment that is sought, or else that which is shown. */
+  get aim(): number {
+    return this.wantedTime ?? this.app.run.now;
+  }
+
   play(goal = Number.POSITIVE_INFINITY, arrived?: () => void): void {
-    const { run } = this.app;
-    if (run.now >= run.description.duration) return void this.seek(0).then(() => this.play(goal, arrived));
+    if (this.aim >= this.app.run.description.duration) return void this.seek(0).then(() => this.play(goal, arrived));
     [this.goal, this.arrived, this.playing, this.lastAsked] = [goal, arrived, true, 0];
     byId("play").textContent = "Pause";
     this.app.stage.redraw();
@@ -54,15 +60,15 @@ export class Playback {
     const busy = this.wantedTime !== undefined;
     this.wantedTime = Math.max(0, Math.min(time, app.run.description.duration));
     if (busy) return;
+    const seeker = ++this.seeker;
     while (this.wantedTime !== undefined) {
       const time: number = this.wantedTime;
       const { run, beside } = app;
-      try {
-        await Promise.all([run.seek(time), beside?.seek(time)]);
-      } catch (error) {
-        // What was clicked meanwhile, or is clicked next, is sought all the same.
-        say((error as Error).message);
-      }
+      const isWanted = () => this.seeker === seeker && this.wantedTime === time;
+      const results = await Promise.allSettled([run.seek(time, isWanted), beside?.seek(time, isWanted)]);
+      if (this.seeker !== seeker) return;
+      // The other run gets there, and what was clicked meanwhile, or is clicked next, is sought all the same.
+      for (const one of results) if (one.status === "rejected") say((one.reason as Error).message);
       app.stage.clear();
       if (this.wantedTime === time) this.wantedTime = undefined;
     }
@@ -83,27 +89,28 @@ export class Playback {
   }
 
   stepCell(): Promise<void> {
-    return this.step(afterCell(this.app.run, this.app.port));
+    return this.step(this.aim + slotOf(this.app.run.description.links[this.app.port]));
   }
 
-  /** To the end of the next frame that leaves the port, or comes to it. */
-  stepFrame(): Promise<void> {
-    return this.step(afterFrame(this.app.run, this.app.port));
+  /** To the end of the next frame that leaves the port, or comes to it. Which one that is can be seen only where the run stands. */
+  async stepFrame(): Promise<void> {
+    if (this.wantedTime === undefined) await this.step(afterFrame(this.app.run, this.app.port));
   }
 
-  /** To the next discarded cell, which the run ahead has seen already. */
+  /** To the next loss at any port, which the run ahead has seen already. */
   async stepDiscard(): Promise<void> {
-    const { discards, now, description, scanned } = this.app.run;
-    const next = discards.find((discard) => discard.at >= now);
+    const { aim } = this;
+    const { discards, description, scanned } = this.app.run;
+    const next = discards.find((discard) => discard.at >= aim);
     if (!next) {
-      say(scanned < description.duration ? "The run ahead has found no loss yet." : "No cell is lost from here on.");
+      say(scanned < description.duration ? "The run ahead has found no loss yet." : "There is no loss from here on.");
       return;
     }
-    await this.step(next.at + 1);
+    await this.step(justAfter(next.at));
   }
 
   private async step(time: number): Promise<void> {
-    const from = this.app.run.now;
+    const from = this.aim;
     this.pause();
     await this.seek(Math.floor(time));
     this.app.stage.sparkSince(from);
@@ -114,6 +121,13 @@ export class Playback {
     this.speed = speed;
     byId<HTMLInputElement>("speed").value = String(Math.round(20 * Math.log10(speed / SLOWEST)));
     byId("speed-text").textContent = span(speed);
+  }
+
+  /** Names the shortest step after what the port sends. */
+  nameStep(): void {
+    const unit = unitOf(this.app.run.description.links[this.app.port]);
+    const button = byId("step-cell");
+    [button.textContent, button.title] = [`+ ${unit}`, `One ${unit} time further (.)`];
   }
 
   /** A speed at which cells of the main port can be followed. */

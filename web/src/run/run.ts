@@ -1,8 +1,8 @@
 /** A scenario under way: one worker that is watched, and one that runs ahead to the end and fills the strip. */
 
 import { Client, Lost } from "./client.ts";
-import type { Description, Outcome, ScenarioRequest } from "./types.ts";
-import { ChangingLink, Completion, Discard, Reaction, View } from "./view.ts";
+import { type Description, type Outcome, ReactionKind, type ScenarioRequest } from "./types.ts";
+import { ChangingLink, Completion, Discard, Reaction, type Table, View } from "./view.ts";
 
 /** Samples of the whole run, column by column. */
 export class Samples {
@@ -50,10 +50,9 @@ export interface DiscardEvent {
   reason: number;
 }
 
-export interface ReactionEvent {
+export interface TimeoutEvent {
   at: number;
   flow: number;
-  kind: number;
 }
 
 /** A short flow that has ended. */
@@ -64,17 +63,45 @@ export interface CompletionEvent {
   time: number;
 }
 
-/** The most events that the page keeps of a run. */
+/** The most discards of a run that the page keeps one by one, and as many timeouts and completions. */
 const MOST_EVENTS = 200_000;
 
-export function discardsOf(view: View): DiscardEvent[] {
-  return Array.from({ length: view.discards.length }, (_, row) => {
-    const get = (column: number) => view.discards.get(row, column);
-    return {
-      at: get(Discard.at), link: get(Discard.link), vc: get(Discard.vc), frame: get(Discard.frame),
-      position: get(Discard.position), length: get(Discard.length), count: get(Discard.count), reason: get(Discard.reason),
-    };
-  });
+/** Milliseconds that a worker runs towards a moment before it answers, and may be sent elsewhere. */
+const SOUGHT = 100;
+
+/** The rows of a table, made one after the other: there may be millions. */
+function* eventsIn<Event>(table: Table, event: (get: (column: number) => number) => Event): Generator<Event> {
+  for (let row = 0; row < table.length; row++) yield event((column) => table.get(row, column));
+}
+
+function discardsOf(view: View): Generator<DiscardEvent> {
+  return eventsIn(view.discards, (get) => ({
+    at: get(Discard.at), link: get(Discard.link), vc: get(Discard.vc), frame: get(Discard.frame),
+    position: get(Discard.position), length: get(Discard.length), count: get(Discard.count), reason: get(Discard.reason),
+  }));
+}
+
+function* timeoutsOf(view: View): Generator<TimeoutEvent> {
+  for (const { kind, at, flow } of eventsIn(view.reactions, (get) => ({ kind: get(Reaction.kind), at: get(Reaction.at), flow: get(Reaction.flow) }))) {
+    if (kind === ReactionKind.Timeout) yield { at, flow };
+  }
+}
+
+function completionsOf(view: View): Generator<CompletionEvent> {
+  return eventsIn(view.completions, (get) => ({ at: get(Completion.at), flow: get(Completion.flow), bytes: get(Completion.bytes), time: get(Completion.time) }));
+}
+
+/** Adds events to those that are kept. Beyond `most` it takes one of each place, a port or a flow, in each sample of the strip: as many as
+ * the strip can show of the whole run, and enough to find the next one. */
+export function keep<Event extends { at: number }>(kept: Event[], events: Iterable<Event>, placeOf: (event: Event) => number, period: number, most = MOST_EVENTS): void {
+  const last = new Map<number, number>();
+  for (const event of events) {
+    const place = placeOf(event);
+    const sample = Math.floor(event.at / period);
+    if (kept.length >= most && last.get(place) === sample) continue;
+    last.set(place, sample);
+    kept.push(event);
+  }
 }
 
 /** Does something after the next picture: what is to be seen at once need not share the processor with it. */
@@ -89,7 +116,7 @@ export class Run {
   view!: View;
   samples!: Samples;
   discards: DiscardEvent[] = [];
-  reactions: ReactionEvent[] = [];
+  timeouts: TimeoutEvent[] = [];
   completions: CompletionEvent[] = [];
   outcome: Outcome | undefined;
   /** How far the worker that runs ahead has come. */
@@ -150,16 +177,23 @@ export class Run {
   async advance(until: number, budget: number): Promise<void> {
     await this.exclusively(async () => {
       const { happened, look } = await this.live.ask<"advance">({ do: "advance", until, period: this.description.duration, budget });
-      for (const numbers of happened) this.fresh = this.fresh.concat(discardsOf(new View(numbers)));
+      for (const numbers of happened) this.fresh = this.fresh.concat([...discardsOf(new View(numbers))]);
       this.see(new View(look));
     });
   }
 
-  async seek(until: number): Promise<void> {
+  /** Goes to a time for as long as that is wanted: what is far away takes long, and is seen to come nearer. */
+  async seek(until: number, isWanted: () => boolean): Promise<void> {
+    // A run beside a longer one has an earlier end.
+    const goal = Math.min(Math.floor(until), this.description.duration);
     await this.exclusively(async () => {
-      const { look } = await this.live.ask<"seek">({ do: "seek", until: Math.floor(until), period: this.description.duration });
-      this.fresh = [];
-      this.see(new View(look));
+      while (isWanted()) {
+        const { look } = await this.live.ask<"seek">({ do: "seek", until: goal, period: this.description.duration, budget: SOUGHT });
+        this.fresh = [];
+        this.see(new View(look));
+        this.changed();
+        if (this.now >= goal) break;
+      }
     });
   }
 
@@ -231,22 +265,16 @@ export class Run {
 
   private scanAgain(): Promise<void> {
     this.samples = new Samples(this.samples.ports, this.description.flows.length);
-    [this.discards, this.reactions, this.completions, this.scanned] = [[], [], [], 0];
+    [this.discards, this.timeouts, this.completions, this.scanned] = [[], [], [], 0];
     return this.scan(false);
   }
 
   private note(view: View): void {
     this.samples.add(view);
     this.scanned = view.now;
-    if (this.discards.length < MOST_EVENTS) this.discards = this.discards.concat(discardsOf(view));
-    for (let row = 0; row < view.reactions.length && this.reactions.length < MOST_EVENTS; row++) {
-      const get = (column: number) => view.reactions.get(row, column);
-      this.reactions.push({ at: get(Reaction.at), flow: get(Reaction.flow), kind: get(Reaction.kind) });
-    }
-    for (let row = 0; row < view.completions.length && this.completions.length < MOST_EVENTS; row++) {
-      const get = (column: number) => view.completions.get(row, column);
-      this.completions.push({ at: get(Completion.at), flow: get(Completion.flow), bytes: get(Completion.bytes), time: get(Completion.time) });
-    }
+    keep(this.discards, discardsOf(view), ({ link }) => link, this.period);
+    keep(this.timeouts, timeoutsOf(view), ({ flow }) => flow, this.period);
+    keep(this.completions, completionsOf(view), ({ flow }) => flow, this.period);
     this.changed();
   }
 }

@@ -1,4 +1,4 @@
-/** Where a run has something to show: the next cell, the next frame, the port at which things happen. */
+/** Where a run has something to show: the next frame, the next moment, the port at which things happen. */
 
 import type { Run } from "./run.ts";
 import { goesTo, routesOf } from "./network.ts";
@@ -6,9 +6,11 @@ import { slotOf } from "../stage/scene.ts";
 import { Place } from "./types.ts";
 import { Row } from "./view.ts";
 
-/** One cell time of a port's link further. */
-export function afterCell(run: Run, port: number): number {
-  return run.now + slotOf(run.description.links[port]);
+/** The first moment after a time: a picosecond later, or where numbers are further apart, from 2^53 on, the next number. */
+export function justAfter(time: number): number {
+  let step = 1;
+  while (time + step === time) step *= 2;
+  return time + step;
 }
 
 /** Just after the end of the next frame that leaves a port, or comes to it; one link further if there is none. */
@@ -23,7 +25,7 @@ export function afterFrame(run: Run, port: number): number {
     const comes = get(Row.place) === Place.Link && goesTo(run, index, port);
     if (ends && (leaves || comes)) next = Math.min(next, now + get(Row.after) + get(Row.step) * (get(Row.count) - 1));
   }
-  return Number.isFinite(next) ? next + 1 : now + Math.max(links[port].delay, 12 * slotOf(links[port]));
+  return Number.isFinite(next) ? justAfter(next) : now + Math.max(links[port].delay, 12 * slotOf(links[port]));
 }
 
 /** The port where a story most probably happens: of a switch, limited, crossed by many flows, slow. */

@@ -92,6 +92,13 @@ export const enum Flag {
   Management = 8,
 }
 
+/** What a TCP sender did about a loss or a mark. */
+export const enum ReactionKind {
+  FastRetransmit = 0,
+  Timeout = 1,
+  Mark = 2,
+}
+
 /** Picoseconds in longer units. */
 export const US = 1e6;
 export const MS = 1e9;

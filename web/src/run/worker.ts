@@ -1,14 +1,14 @@
 /** The worker that holds an engine: it answers one message after the other and never waits for anything. */
 
 import { Crash, Engine } from "./engine.ts";
-import type { Description, Outcome, ScenarioRequest } from "./types.ts";
+import { type Description, MS, type Outcome, type ScenarioRequest } from "./types.ts";
 
 export type Ask =
   | { do: "load"; request: ScenarioRequest }
   /** Runs towards `until` for at most `budget` milliseconds, then looks. */
   | { do: "advance"; until: number; period: number; budget: number }
-  /** Starts again if `until` has passed. */
-  | { do: "seek"; until: number; period: number }
+  /** Runs to `until`, or for at most `budget` milliseconds towards it, then looks; starts again if it has passed. */
+  | { do: "seek"; until: number; period: number; budget?: number }
   | { do: "scan"; period: number; chunk: number }
   | { do: "scenario" };
 
@@ -44,15 +44,21 @@ function load(request: ScenarioRequest): Description {
   return description;
 }
 
+/** The longest first piece, in picoseconds: how many milliseconds it takes is not known before. */
+const FIRST_PIECE = 1 * MS;
+
 /** Goes on in pieces that take a few milliseconds each, until the time or the budget is used up. */
 function advanceWithin(until: number, period: number, budget: number): Float64Array[] {
   const begin = performance.now();
   const happened: Float64Array[] = [];
-  let piece = (until - now) / 16;
+  let piece = Math.min((until - now) / 16, FIRST_PIECE);
   while (now < until) {
     const before = now;
     const started = performance.now();
-    happened.push(advance(Math.min(until, Math.floor(now + Math.max(piece, 1))), period));
+    const next = Math.floor(now + Math.max(piece, 1));
+    // Late in a very long run numbers are further apart than times.
+    happened.push(advance(next > now ? Math.min(until, next) : until, period));
+    // The run has ended: a link may name any time.
     if (now === before) break;
     const took = performance.now() - started;
     if (performance.now() - begin > budget) break;
@@ -87,7 +93,7 @@ function answer(id: number, ask: Ask): [unknown, Transferable[]] {
     }
     case "seek": {
       if (ask.until < now && loaded) load(loaded);
-      if (ask.until > now) advance(ask.until, ask.period);
+      if (ask.until > now) advanceWithin(ask.until, ask.period, ask.budget ?? Number.POSITIVE_INFINITY);
       const look = engine!.look();
       return [{ look }, [look.buffer as ArrayBuffer]];
     }

@@ -8,23 +8,30 @@ import { portsOf } from "../run/network.ts";
 import type { Run } from "../run/run.ts";
 import { RuleEditor } from "./rule.ts";
 import { colourOf } from "../theme.ts";
+import type { LevelInfo, LinkInfo, Metric } from "../run/types.ts";
 import { Flow } from "../run/view.ts";
 
 /** The measures that are shown first. */
 const SHOWN = 12;
+/** Those of the bottleneck, which need not be the port that is shown. */
+const OF_BOTTLENECK = /^(utilisation|occupancy_\w+|delay_(mean|p\d+))$/;
 /** The most flows that have a row. */
 const MOST_FLOWS = 60;
 
 export class Panel {
   private cells: HTMLElement[][] = [];
   private tags: HTMLElement[] = [];
-  private shown: unknown;
+  private shown = "";
   private readonly portMenu: HTMLSelectElement;
   private portsMade: unknown;
   private readonly rule: RuleEditor;
   /** What is written in a field and not set, and why it was refused, by the field's id. */
   private readonly drafts = new Map<string, string>();
   private readonly refusals = new Map<string, string>();
+  /** Whether a slider is being dragged: one that took its place would not follow the pointer. */
+  private dragged = false;
+  /** Whether all measures are shown. */
+  private allMeasures = false;
 
   constructor(
     private readonly root: HTMLElement,
@@ -38,19 +45,21 @@ export class Panel {
   /** Everything anew; who is writing goes on writing, and who has scrolled stays there. */
   render(): void {
     const active = this.root.contains(document.activeElement) ? (document.activeElement as HTMLInputElement) : undefined;
-    const caret = active?.type === "text" ? active.selectionStart : null;
+    const selected = active && ["text", "textarea"].includes(active.type) ? [active.selectionStart, active.selectionEnd] : undefined;
     const chips = active ? [...this.root.querySelectorAll(".set button")].indexOf(active) : -1;
     const scrolled = this.root.querySelector(".flows")?.scrollTop ?? 0;
     this.fillPorts();
-    while (this.portMenu.parentElement!.nextSibling) this.portMenu.parentElement!.nextSibling.remove();
-    this.portMenu.parentElement!.after(this.port());
+    if (!this.dragged) {
+      while (this.portMenu.parentElement!.nextSibling) this.portMenu.parentElement!.nextSibling.remove();
+      this.portMenu.parentElement!.after(this.port());
+    }
     while (this.root.children.length > 1) this.root.lastElementChild!.remove();
     this.root.append(this.settings(), this.flows(), this.measures(), help());
     this.root.querySelector(".flows")!.scrollTop = scrolled;
     const field = active && this.successor(active.id, chips);
     field?.focus({ preventScroll: true });
-    if (caret !== null) field?.setSelectionRange(caret, caret);
-    this.shown = undefined;
+    if (selected) field?.setSelectionRange(selected[0], selected[1]);
+    this.shown = this.outcomes();
     this.update();
   }
 
@@ -66,19 +75,19 @@ export class Panel {
     this.drafts.clear();
     this.refusals.clear();
     this.rule.forget();
+    this.dragged = false;
   }
 
-  /** Sets a key. What a field holds that is refused stays in it, and the reason stands below it; it is returned too. */
+  /** Sets a key. What a field holds that is refused stays in it, and the reason stands below it; it is returned too. A slider goes back. */
   async change(field: string, key: string, value: string): Promise<string | undefined> {
     const { scenario } = this.app;
     const draft = this.drafts.get(field);
     const refusal = await this.app.changes.set(key, value);
-    if (scenario !== this.app.scenario) return undefined;
-    if (refusal === undefined) {
-      if (this.drafts.get(field) === draft) this.drafts.delete(field);
-      // What was refused and stands in no field is past.
-      for (const other of this.refusals.keys()) if (!this.drafts.has(other)) this.refusals.delete(other);
-    }
+    const isOther = scenario !== this.app.scenario;
+    if ((field.startsWith("level-") || (refusal === undefined && !isOther)) && this.drafts.get(field) === draft) this.drafts.delete(field);
+    if (isOther) return void this.render();
+    // What was refused and stands in no field is past.
+    if (refusal === undefined) for (const other of this.refusals.keys()) if (!this.drafts.has(other)) this.refusals.delete(other);
     this.refuse(field, refusal);
     return refusal;
   }
@@ -121,10 +130,18 @@ export class Panel {
       timeouts.textContent = String(get(Flow.timeouts));
       this.tags[flow].textContent = captured.has(2 * flow) ? "captured" : "";
     });
-    const state = `${run.outcome?.fingerprint} ${this.other()?.outcome?.fingerprint}`;
-    if (state === this.shown) return;
-    this.shown = state;
-    document.getElementById("measures")?.replaceWith(this.measures());
+    const outcomes = this.outcomes();
+    if (outcomes === this.shown) return;
+    this.shown = outcomes;
+    const before = document.getElementById("measures");
+    const focused = before?.contains(document.activeElement) ? document.activeElement!.id : "";
+    before?.replaceWith(this.measures());
+    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  }
+
+  /** Tells whether the measures that are shown are still those of the runs. */
+  private outcomes(): string {
+    return `${this.app.run.outcome?.fingerprint} ${this.other()?.outcome?.fingerprint}`;
   }
 
   /** The menu of ports, of which there may be thousands: filled once for a run, and it stays on the page, as to put it there takes long. */
@@ -152,20 +169,46 @@ export class Panel {
       h("label", { for: "policy" }, "Policy"), policy, this.refusal("policy"),
       h("label", { for: "buffer" }, "Buffer"), buffer, this.refusal("buffer"),
     ];
-    for (const level of link.levels) {
-      const output = h("output", {}, `${level.units} ${link.unit}`);
-      const id = `level-${level.key}`;
-      const slider = h("input", {
-        id, ...this.marked(id), type: "range", min: "1", max: String(link.capacity ?? level.units * 2), value: String(level.units),
-        input: (event) => {
-          output.textContent = `${event.target.value} ${link.unit}`;
-          void app.dragLevel(level.key, Number(event.target.value));
-        },
-      });
-      rows.push(h("label", { for: id }, level.key), h("div", { class: "level" }, slider, output), this.refusal(id));
+    // The ports of a switch share it: it limits a buffer that has no limit of its own.
+    const memory = app.run.description.scenario.switch.memory?.size;
+    if (memory !== undefined) {
+      const size = this.field("memory", memory, { change: (event) => void this.change("memory", "switch.memory.size", event.target.value.trim()) });
+      rows.push(h("label", { for: "memory" }, "Memory"), size, this.refusal("memory"));
     }
+    for (const level of link.levels) rows.push(...this.level(link, level));
     rows.push(...this.rule.rows(link));
     return h("div", { class: "row" }, ...rows);
+  }
+
+  /** A threshold of the port. */
+  private level(link: LinkInfo, { key, units }: LevelInfo): (HTMLElement | undefined)[] {
+    const id = `level-${key}`;
+    const value = this.drafts.get(id) ?? String(units);
+    const output = h("output", {}, `${value} ${link.unit}`);
+    const slider = h("input", {
+      id, ...this.marked(id), type: "range", min: "1", max: String(link.capacity ?? units * 2), value,
+      input: () => {
+        output.textContent = `${slider.value} ${link.unit}`;
+        this.drafts.set(id, slider.value);
+        void this.app.dragLevel(key, Number(slider.value));
+      },
+      pointerdown: (event) => this.drag(event),
+    });
+    return [h("label", { for: id }, key), h("div", { class: "level" }, slider, output), this.refusal(id)];
+  }
+
+  /** Leaves the sliders on the page until this pointer lets go. */
+  private drag({ pointerId, button }: PointerEvent): void {
+    if (button !== 0) return;
+    this.dragged = true;
+    const over = new AbortController();
+    const release = (event: PointerEvent) => {
+      if (event.pointerId !== pointerId) return;
+      over.abort();
+      this.dragged = false;
+      this.render();
+    };
+    for (const kind of ["pointerup", "pointercancel"] as const) addEventListener(kind, release, { signal: over.signal });
   }
 
   private settings(): HTMLElement {
@@ -232,30 +275,36 @@ export class Panel {
   private measures(): HTMLElement {
     const { run } = this.app;
     const { outcome } = run;
-    const section = h("section", { id: "measures" }, h("h2", {}, "Measures", h("small", {}, `${span(run.description.warm_up, 6)} to ${span(run.description.duration, 6)}`)));
-    if (!outcome) {
-      section.append(h("p", { class: "note" }, "The run ahead has not reached the end yet."));
-      return section;
-    }
+    const heading = h("h2", {}, "Measures", h("small", {}, `${span(run.description.warm_up, 6)} to ${span(run.description.duration, 6)}`));
+    if (!outcome) return h("section", { id: "measures" }, heading, h("p", { class: "note" }, "The run ahead has not reached the end yet."));
     const other = this.other()?.outcome;
     const body = h("tbody");
     const known = outcome.summary.filter((one) => one.value !== null);
-    for (const one of known.slice(0, other ? known.length : SHOWN)) {
-      const before = other?.summary.find((same) => same.name === one.name)?.value ?? null;
-      if (other && before === one.value && body.children.length >= SHOWN) continue;
+    const beforeOf = ({ name }: Metric) => other?.summary.find((same) => same.name === name)?.value ?? null;
+    const first = known.filter((one, place) => place < SHOWN || (other && beforeOf(one) !== one.value));
+    const shown = this.allMeasures ? known : first;
+    for (const one of shown) {
+      const before = beforeOf(one);
       const kind = { class: /^[a-z]{6,}$/.test(one.unit) ? "count" : "" };
       const [then, now] = other ? metrics(before, one.value, one.unit) : ["", metric(one.value, one.unit)];
       const cells = [h("td", {}, one.name.replaceAll("_", " ")), other && h("td", kind, then), h("td", kind, now), other && h("td", {}, change(before, one.value))];
       body.append(h("tr", {}, ...cells));
     }
     const titles = other ? ["", this.app.beside ? "beside" : "before", "now", "change"] : ["", ""];
-    section.append(
+    return h("section", { id: "measures" }, heading,
       h("table", {}, other && h("thead", {}, h("tr", {}, ...titles.map((title) => (title === "" ? h("td") : h("th", { scope: "col" }, title))))), body),
+      first.length < known.length && h("div", { class: "chips" }, h("button", {
+        id: "all-measures", "aria-expanded": String(this.allMeasures),
+        click: () => {
+          this.allMeasures = !this.allMeasures;
+          this.render();
+        },
+      }, this.allMeasures ? "Fewer measures" : `All ${known.length} measures`)),
+      shown.some(({ name }) => OF_BOTTLENECK.test(name)) && h("p", { class: "note" }, "Utilisation, occupancy, and delay mean, p95 and p99 are those of the bottleneck."),
       h("p", { class: "note" }, `${count(outcome.cell_hops)} cell-hops. `, this.parted(run)),
       h("p", { class: "note" }, "Fingerprint ", h("span", { class: "print" }, outcome.fingerprint), ": the first of the ", h("code", {}, "fingerprints"), ` that this command prints${this.app.scenario.id ? "" : ` of a copy of the scenario, saved as ${COPY}`}:`),
       h("p", { class: "note" }, h("code", { id: "command" }, commandOf(this.app.scenario, this.app.set))),
     );
-    return section;
   }
 
   /** Since when two runs differ. */
@@ -275,7 +324,7 @@ export class Panel {
 }
 
 function help(): HTMLElement {
-  const keys: [string, string][] = [["space", "run or pause"], [".", "one cell"], ["F", "one frame"], ["D", "next loss"], ["[ ]", "slower, faster"], ["Home", "start"], ["arrows", "in the network: the nearest node or link"], ["Enter", "chooses it"], ["Esc", "leaves"]];
+  const keys: [string, string][] = [["space", "run or pause"], [".", "one cell or packet"], ["F", "one frame"], ["D", "next loss"], ["[ ]", "slower, faster"], ["Home", "start"], ["arrows", "in the network: the nearest node or link"], ["Enter", "chooses it"], ["Esc", "leaves"]];
   const items = keys.flatMap(([key, text]) => [h("kbd", {}, key), ` ${text}  `]);
   return h("section", {},
     h("p", { class: "note legend" }, h("b", {}, "Legend. "), "A cell with a dot ends its frame. Hollow cells belong to a frame that has lost a cell: they are carried for nothing. Grey cells manage rates. On the strip, strokes above the queue are losses, and above the windows timeouts; a dot is a short flow that has ended."),

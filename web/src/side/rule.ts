@@ -58,7 +58,7 @@ export class RuleEditor {
     const message = await this.app.changes.set(KEY, JSON.stringify(rule));
     // The place in the rule is what helps; the rest of the message names the key.
     this.refused = message === undefined ? "" : (/line \d+, column \d+: .*/s.exec(message)?.[0] ?? message);
-    if (message === undefined) this.draft = undefined;
+    if (message === undefined && this.draft === rule) this.draft = undefined;
     this.render();
   }
 }

@@ -4,7 +4,7 @@ import type { Run } from "../run/run.ts";
 import type { LinkInfo } from "../run/types.ts";
 import { Flow, Port } from "../run/view.ts";
 import { bytes, count, rate, span } from "../text/format.ts";
-import { heldUnit } from "./scene.ts";
+import { heldUnit, limitOf } from "./scene.ts";
 
 /** The name first, then one fact per line. */
 export type Facts = [string, ...string[]];
@@ -60,6 +60,7 @@ function rowsOf({ description, view: { ports } }: Seen, has: (link: LinkInfo) =>
 function held({ description, view }: Seen, rows: number[]): string {
   const sum = rows.reduce((total, row) => total + view.ports.get(row, Port.occupancy), 0);
   const link = description.links[view.ports.get(rows[0], Port.link)];
-  const limit = rows.length > 1 || link.capacity === null || link.unit === "bytes" ? "" : ` of ${count(link.capacity)}`;
+  const most = rows.length > 1 ? null : limitOf(link);
+  const limit = most === null ? "" : ` of ${count(most)}`;
   return `${count(sum)}${limit} ${heldUnit(link)} wait`;
 }

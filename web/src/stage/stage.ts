@@ -8,7 +8,7 @@ import { US } from "../run/types.ts";
 import { moment } from "../text/format.ts";
 import { prefersReducedMotion } from "../theme.ts";
 import { Pane } from "./pane.ts";
-import { type Scene, heldUnit } from "./scene.ts";
+import { type Scene, heldUnit, limitOf } from "./scene.ts";
 import { Strip } from "./strip/strip.ts";
 
 /** Milliseconds between two times that the numbers beside the stage are written anew. */
@@ -131,6 +131,7 @@ export class Stage {
     const link = description.links[port];
     let held = 0;
     for (let row = 0; row < view.ports.length; row++) if (view.ports.get(row, Port.link) === port) held = view.ports.get(row, Port.occupancy);
-    byId("status").textContent = `${moment(now, description.duration)}: port ${link.name} holds ${held}${link.capacity === null || link.unit === "bytes" ? "" : ` of ${link.capacity}`} ${heldUnit(link)}.`;
+    const limit = limitOf(link) === null ? "" : ` of ${limitOf(link)}`;
+    byId("status").textContent = `${moment(now, description.duration)}: port ${link.name} holds ${held}${limit} ${heldUnit(link)}.`;
   }
 }

@@ -109,7 +109,13 @@ export function change(before: number | null, now: number | null): string {
   if (isSame(before, now)) return "=";
   if (before === 0) return "new";
   const share = (100 * (now - before)) / Math.abs(before);
-  return `${share > 0 ? "+" : "−"}${significant(Math.abs(share), 2)} %`;
+  return `${share > 0 ? "+" : "−"}${shareText(Math.abs(share), share < 0 && now !== 0)} %`;
+}
+
+/** A share in per cent; with as many digits as tell it from the whole if something is left. */
+function shareText(share: number, left: boolean): string {
+  const texts = [2, 3, 4, 5, 6, 7, 8, 9, 10].map((digits) => significant(share, digits));
+  return (left && texts.find((text) => Number(text) !== 100)) || texts[0];
 }
 
 function isSame(one: number, other: number): boolean {

@@ -89,8 +89,7 @@ impl Scheduler for DeficitRoundRobin {
         }
         let shares = params.share.of(vcs)?;
         let cost = vcs.iter().map(|(label, _)| shares[label]).min().map_or(1, u128::from);
-        let account =
-            |share: &u64| Account { quantum: u128::from(*share) * u128::from(quantum), deficit: 0 };
+        let account = |share: &u64| Account { quantum: u128::from(*share) * u128::from(quantum), deficit: 0 };
         Ok(Self { cost, vcs: shares.iter().map(account).collect(), turns: VecDeque::new(), given: false })
     }
 

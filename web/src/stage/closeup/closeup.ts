@@ -8,7 +8,7 @@
  */
 
 import { Surface } from "../canvas.ts";
-import { Densities, type Scene, Sparks, slotOf } from "../scene.ts";
+import { Densities, type Scene, Sparks, levelsOf, slotOf } from "../scene.ts";
 import type { LevelInfo } from "../../run/types.ts";
 import { inputsOf } from "../../run/network.ts";
 import { type Drag, heightOf, frameOf, type Picture } from "./frame.ts";
@@ -44,7 +44,7 @@ export class CloseUp {
     const [x, y] = this.surface.at(left, top);
     const frame = this.frame(scene);
     if (x < frame.left - 24 || x > frame.right + 130) return undefined;
-    const { levels } = scene.run.description.links[scene.port];
+    const levels = levelsOf(scene.run.description.links[scene.port]);
     const distance = (level: LevelInfo) => Math.abs(heightOf(frame, level.units) - y);
     return levels.filter((level) => distance(level) < reach).sort((a, b) => distance(a) - distance(b))[0];
   }

@@ -1,6 +1,6 @@
 /** Where things are in the picture of a port, and what all of its parts share. */
 
-import { type Scene, slotOf } from "../scene.ts";
+import { type Scene, limitOf, slotOf } from "../scene.ts";
 import type { LevelInfo } from "../../run/types.ts";
 import { Port } from "../../run/view.ts";
 
@@ -46,14 +46,14 @@ const HEAD = 58;
 export const GAP = 10;
 
 export function frameOf(scene: Scene, width: number, height: number): Frame {
-  const { capacity } = scene.run.description.links[scene.port];
+  const limit = limitOf(scene.run.description.links[scene.port]);
   const glass = Math.max(64, Math.min(120, width * 0.12));
   const left = width * 0.5 - glass / 2;
   const seen = Math.max(50, occupancyOf(scene) * 1.2);
   return {
     left, right: left + glass, top: HEAD, bottom: height - 30,
     cell: Math.max(7, Math.min(15, width / 60)),
-    capacity: capacity ?? 100 * Math.ceil(seen / 100), limited: capacity !== null,
+    capacity: limit ?? 100 * Math.ceil(seen / 100), limited: limit !== null,
   };
 }
 

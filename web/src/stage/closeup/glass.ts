@@ -66,7 +66,7 @@ function drawCount({ context, scene, frame }: Picture): void {
   context.textAlign = "center";
   context.textBaseline = "top";
   context.fillStyle = scene.theme.ink;
-  const limit = frame.limited && link.unit !== "bytes" ? ` of ${frame.capacity}` : "";
+  const limit = frame.limited ? ` of ${frame.capacity}` : "";
   context.fillText(`${occupancyOf(scene)}${limit} ${heldUnit(link)}`, (frame.left + frame.right) / 2, frame.bottom + 9);
 }
 

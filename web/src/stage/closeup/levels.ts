@@ -2,6 +2,7 @@
 
 import { SMALL } from "../canvas.ts";
 import { firstThatFits } from "../layout/labels.ts";
+import { levelsOf } from "../scene.ts";
 import { type Drag, type Picture, heightOf } from "./frame.ts";
 
 export function drawLevels({ context, width, scene, frame }: Picture, drag: Drag | undefined): void {
@@ -10,7 +11,7 @@ export function drawLevels({ context, width, scene, frame }: Picture, drag: Drag
   context.textBaseline = "middle";
   context.textAlign = "left";
   const placed: number[] = [];
-  for (const level of scene.run.description.links[scene.port].levels) {
+  for (const level of levelsOf(scene.run.description.links[scene.port])) {
     const dragged = drag?.level.key === level.key ? drag : undefined;
     const units = dragged ? dragged.value : level.units;
     const y = heightOf(frame, units);

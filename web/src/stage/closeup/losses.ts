@@ -1,7 +1,7 @@
 /** What the port has just discarded: a cross where it came from, and the reason above the glass. */
 
 import { FONT } from "../canvas.ts";
-import { type Spark, Sparks, flowOf } from "../scene.ts";
+import { type Spark, Sparks, flowOf, unitOf } from "../scene.ts";
 import { colourOf } from "../../theme.ts";
 import { GAP, type Picture, laneIn } from "./frame.ts";
 
@@ -42,10 +42,10 @@ function drawCross(picture: Picture, { vc }: Spark, progress: number): void {
 function drawReason({ context, scene, frame }: Picture, spark: Spark, place: number): void {
   const centre = (frame.left + frame.right) / 2;
   const y = 40 - place * 16;
-  const { packets } = scene.run.description.links[scene.port];
-  const unit = packets ? "packet" : "cell";
+  const link = scene.run.description.links[scene.port];
+  const unit = unitOf(link);
   // On a packet-framed link a frame is the packet itself.
-  const reason = packets ? spark.text.replace("frame ", "") : spark.text;
+  const reason = link.packets ? spark.text.replace("frame ", "") : spark.text;
   const text = `${spark.count} ${unit}${spark.count === 1 ? "" : "s"}: ${reason}`;
   context.font = place === 0 ? `600 ${FONT}` : FONT;
   const width = context.measureText(text).width;

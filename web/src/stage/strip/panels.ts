@@ -2,7 +2,7 @@
 
 import { bytes, count, rate, span } from "../../text/format.ts";
 import type { Run } from "../../run/run.ts";
-import { type Scene, heldUnit } from "../scene.ts";
+import { type Scene, heldUnit, levelsOf, limitOf } from "../scene.ts";
 import { colourOf } from "../../theme.ts";
 import { MS } from "../../run/types.ts";
 import { ratesOf } from "./rates.ts";
@@ -53,8 +53,6 @@ interface Shown {
   window: Window;
 }
 
-/** The kind of reaction that a timeout is, in the engine's tables. */
-const TIMEOUT = 1;
 /** Of more flows than these the other run is not shown: nobody could tell one from the other. */
 const MOST_DASHED = 4;
 
@@ -85,19 +83,18 @@ function queue({ scene, ghost, window }: Shown): Panel {
   curves.push({ values: of(run), colour: theme.ink, faint: false, dashed: false });
   const marks = run.discards.filter((discard) => discard.link === scene.port).map(({ at }) => ({ at, colour: theme.accent }));
   const most = topOf(curves, 10, scene, window);
+  const limit = limitOf(link);
   return {
-    title: "Queue", curves, marks, top: link.capacity !== null && link.unit !== "bytes" && link.capacity < 4 * most ? link.capacity : most,
+    title: "Queue", curves, marks, top: limit !== null && limit < 4 * most ? limit : most,
     unit: (value) => `${count(value)} ${heldUnit(link)}`,
-    // The curve counts cells or packets: thresholds in bytes have no place beside it.
-    levels: link.unit === "bytes" ? [] : link.levels.map((level) => level.units),
+    levels: levelsOf(link).map((level) => level.units),
   };
 }
 
 /** Congestion windows; short flows have no common one. */
 function windows({ scene, ghost, window }: Shown): Panel {
   const curves = curvesOf(scene, ghost, (run) => run.samples.cwnd, isConnection);
-  const timeouts = scene.run.reactions.filter((reaction) => reaction.kind === TIMEOUT);
-  const marks = timeouts.map(({ at, flow }) => ({ at, colour: colourOf(flow, scene.theme) }));
+  const marks = scene.run.timeouts.map(({ at, flow }) => ({ at, colour: colourOf(flow, scene.theme) }));
   return { title: "Windows", curves, top: topOf(curves, 1000, scene, window), unit: bytes, marks, levels: [] };
 }
 
