@@ -43,12 +43,7 @@ def loads(rows: Iterable[Sequence[Any]]) -> dict[str, Load]:
     for port, of_switch, *values in rows:
         if of_switch:
             found.setdefault(port, []).append(tuple(value or 0.0 for value in values))
-    return {
-        port: Load(
-            statistics.mean([row[0] for row in some]), *(sum(row[at] for row in some) for at in (1, 2))
-        )
-        for port, some in found.items()
-    }
+    return {port: _load(some) for port, some in found.items()}
 
 
 def _load(rows: Sequence[tuple[float, ...]]) -> Load:

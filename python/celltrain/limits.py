@@ -1,7 +1,6 @@
 """What holds flows up for most of the time, and what there is to do: sentences for notes."""
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ from celltrain import statistics
 from celltrain.circuits import circuits
 from celltrain.notes import begin_at_once, dark_share, tables_of
 from celltrain.scenario import Scenario
+from celltrain.sweeps.axes import in_base_unit
 
 __all__ = ["BY_TIMEOUT", "BY_WINDOW", "FLOW", "MOST_OF_THE_TIME", "PORT", "Ports", "sentences"]
 
@@ -328,20 +328,11 @@ def _is_near(rate: float, limit: float) -> bool:
     return 0.9 * limit <= rate <= 1.05 * limit
 
 
-_AMOUNT = re.compile(r"\s*([\d_.]+(?:[eE][+-]?\d+)?)\s*(\S+)\s*$")
-_UNITS = {
-    **{f"{prefix}bit/s": 1000.0**power for power, prefix in enumerate("kMGT", 1)},
-    **{f"{prefix}B": 8 * 1000.0**power for power, prefix in enumerate("kMGT", 1)},
-    **{f"{prefix}iB": 8 * 1024.0**power for power, prefix in enumerate("KMGT", 1)},
-    **{"bit/s": 1.0, "B": 8.0, "cell": 384.0, "cells": 384.0, "cells/s": 424.0, "packet/s": 1.0},
-    **{"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0},
-}
+_BITS = {"B": 8.0, "cell": 384.0, "cells": 384.0, "cells/s": 424.0, "bit/s": 1.0, "packet/s": 1.0, "s": 1.0}
 """What one of a unit is: bits, bits or packets per second, or seconds. Packets of a buffer have none."""
 
 
 def _amount(value: object) -> float | None:
     """A value of a scenario as a number; None for what is none."""
-    if not isinstance(value, str):
-        return None
-    found = _AMOUNT.match(value)
-    return float(found[1].replace("_", "")) * _UNITS[found[2]] if found and found[2] in _UNITS else None
+    size, unit = in_base_unit(value) or (0.0, "")
+    return size * _BITS[unit] if unit in _BITS else None

@@ -455,7 +455,7 @@ def test_renamed_measures_are_read_from_old_results(written: Path) -> None:
     for metric in ("goodput", "efficiency", "frames_delivered"):
         assert old.sample(metric) == new.sample(metric)
     assert old.flows["goodput"].equals(new.flows["goodput"])
-    with pytest.raises(ct.InputError, match="unknown metric 'throughput'"):
+    with pytest.raises(ct.InputError, match="lack the metric 'throughput'"):
         old.sample("throughput")
 
 

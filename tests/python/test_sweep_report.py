@@ -164,7 +164,7 @@ def test_any_metric_of_a_sweep_is_drawn(sweep: ct.Sweep) -> None:
     assert sweep.table("occupancy_max")["mean"][0] in drawn.tolist()
     with pytest.raises(ct.InputError, match="did you mean 'occupancy_max'"):
         sweep.plot.sweep("occupancy_maxi")
-    with pytest.raises(ct.InputError, match="unknown measure ''"):
+    with pytest.raises(ct.InputError, match="expected the name of a measure, found ''"):
         sweep.plot.sweep("")
 
 

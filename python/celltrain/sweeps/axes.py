@@ -9,7 +9,7 @@ from typing import Any
 from celltrain import arguments
 from celltrain.errors import InputError
 
-__all__ = ["Axis", "Quantities", "Value", "grid_axes", "quantities", "shown", "zip_axis"]
+__all__ = ["Axis", "Quantities", "Value", "grid_axes", "in_base_unit", "quantities", "shown", "zip_axis"]
 
 Value = str | int | float | bool | tuple["Value", ...]
 """A value of a parameter: text (quantities with their units too), a number, true or false, or a list."""
@@ -33,6 +33,15 @@ _SCALES: dict[str, tuple[str, Decimal]] = {
 """The units that have prefixes: what each is a multiple of, and how much of it."""
 
 _FORMS = '"50 % .. 95 % step 5 %" or "1 ms .. 64 ms times 2"'
+
+
+def in_base_unit(value: object) -> tuple[float, str] | None:
+    """A quantity without the prefix of its unit, as 5e6 and "bit/s" for "5 Mbit/s"; None if the value is none."""
+    found = _QUANTITY.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        return None
+    unit, scale = _SCALES.get(found[2], (found[2], Decimal(1)))
+    return float(Decimal(found[1]) * scale), unit
 
 
 @dataclass(frozen=True, slots=True)
