@@ -36,7 +36,7 @@ _FORMS = '"50 % .. 95 % step 5 %" or "1 ms .. 64 ms times 2"'
 
 
 def in_base_unit(value: object) -> tuple[float, str] | None:
-    """A quantity without the prefix of its unit, as 5e6 and "bit/s" for "5 Mbit/s"; None if the value is none."""
+    """A quantity without its prefix, as 5e6 and "bit/s" for "5 Mbit/s"; None if the value is none."""
     found = _QUANTITY.fullmatch(value.strip()) if isinstance(value, str) else None
     if found is None:
         return None
