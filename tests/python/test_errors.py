@@ -310,7 +310,7 @@ def test_what_has_an_effect_is_not_noted(scenario: ct.Scenario, settings: dict[s
 
 
 def test_runs_in_which_nothing_is_sent_are_noted_once(scenario: ct.Scenario) -> None:
-    """They were said to be alike as no random number mattered, though no flow had arrived yet."""
+    """Replications without an arrival are alike, whatever is drawn."""
     arrivals = {"kind": "short-flows", "load": 1e-6, "size": {"kind": "fixed", "bytes": "4 kB"}}
     finite = {"kind": "finite", "bytes": "1 kB"}
     for settings in (

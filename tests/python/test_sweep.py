@@ -148,7 +148,7 @@ def test_until_refuses_a_metric_that_some_points_lack(scenario: ct.Scenario) -> 
 
 
 def test_until_follows_what_only_traced_runs_measure(scenario: ct.Scenario) -> None:
-    """The run that tells what there is was too short for a sample."""
+    """The brief run that tells what is measured has a sample, too."""
     until = {"metric": "synchronisation index", "rel-ci": 0.9, "max-replications": 4}
     grid, brief = {"switch.buffer": ["100 cells"]}, scenario.with_(duration="100 ms")
     found = ct.sweep(brief, grid=grid, replications=3, until=until, trace=True)

@@ -232,7 +232,7 @@ def test_the_ends_of_any_line_have_labels_that_it_does_not_cross(
 
 
 def test_labels_of_several_panels_stand_beside_their_points(scenario: ct.Scenario) -> None:
-    """Panels share a scale, which moved as the first of them was labelled."""
+    """Panels share a scale, which no label moves."""
     grid = {
         "switch.buffer": ["50 cells", "100 cells", "400 cells"],
         "switch.discard.policy": ["epd", "tail-drop"],

@@ -162,7 +162,7 @@ def _check_measures(names: Sequence[str], scenarios: Mapping[str, Scenario]) -> 
 
 
 def _measured(name: str, comparison: Comparison) -> None:
-    """Refuses what `_check_measures` would have, of variants that no brief run tells of.
+    """Refuses a measure that the runs of a comparison lack, where no brief run could tell.
 
     The runs are kept: the same command with another measure goes on from there.
     """
