@@ -64,6 +64,7 @@ impl StackSpec {
             f_rto: Some(params.f_rto),
             ecn: Some(params.ecn),
             accurate_ecn: Some(params.accurate_ecn),
+            ecn_control_packets: (params.ecn && !params.accurate_ecn).then_some(params.ecn_control_packets),
             ecn_window_min: params.ecn.then_some(params.ecn_window_min),
             syn_exchange: Some(params.syn_exchange),
             ack_every: Some(params.ack_every),

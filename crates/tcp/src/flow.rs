@@ -12,7 +12,7 @@ use crate::{
     limits::{Limit, LimitClock},
     params::{FastRetransmitGuard, Params},
     rto::RetransmissionTimer,
-    segment::Segment,
+    segment::{Ecn, Segment},
     stats::SenderStats,
 };
 
@@ -338,6 +338,11 @@ impl Flow {
     /// The byte after the last byte of data that the application has offered.
     pub(crate) const fn data_end(&self) -> u64 {
         self.offered - self.closed as u64
+    }
+
+    /// What packets without new data have where ECN is agreed on, or asked for.
+    pub(crate) fn control_ecn(&self) -> Ecn {
+        self.params.control_ecn(self.ecn)
     }
 
     /// Whether the FIN is the last of the numbers `bytes`.

@@ -4,7 +4,7 @@ use celltrain_engine::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{congestion::CongestionKind, recovery::RecoveryKind};
+use crate::{congestion::CongestionKind, recovery::RecoveryKind, segment::Ecn};
 
 /// How Reno's window grows in congestion avoidance: both mean about one segment a round trip (RFC 5681
 /// section 3.1).
@@ -184,6 +184,8 @@ pub struct Params {
     pub ecn: bool,
     /// ECN feedback counts marks.
     pub accurate_ecn: bool,
+    /// SYN, SYN|ACK, pure ACKs, window probes, FINs without data and retransmissions are ECN-capable too.
+    pub ecn_control_packets: bool,
     /// Segments below which marks do not reduce the window.
     pub ecn_window_min: u32,
     /// Open the connection with SYN and SYN|ACK.
@@ -222,4 +224,11 @@ pub struct Params {
     pub acks_processed: bool,
     /// Segments of a sender that may be in the processor or wait for it at a time; the host model applies it.
     pub send_queue: Option<u32>,
+}
+
+impl Params {
+    /// What packets without new data have where ECN is `agreed` on, or asked for.
+    pub(crate) const fn control_ecn(&self, agreed: bool) -> Ecn {
+        if agreed && self.ecn_control_packets { Ecn::Ect0 } else { Ecn::NotEct }
+    }
 }

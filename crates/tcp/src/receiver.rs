@@ -61,6 +61,8 @@ pub struct Receiver {
     last_ack_sent: u64,
     /// Whether both ends take part in ECN.
     ecn: bool,
+    /// What its pure ACKs and its SYN|ACK have.
+    control_ecn: Ecn,
     /// Whether ACKs echo a congestion mark.
     echoing: bool,
     /// The count of marks, where it is told to the sender (RFC 9768).
@@ -101,6 +103,7 @@ impl Receiver {
             echo: 0,
             last_ack_sent: 0,
             ecn: params.ecn,
+            control_ecn: params.control_ecn(params.ecn),
             echoing: false,
             marks: params.accurate_ecn.then(MarkCount::default),
             stats: ReceiverStats::default(),
@@ -125,6 +128,7 @@ impl Receiver {
         if segment.flags.contains(Flags::SYN) {
             self.syn_ack_due = true;
             self.ecn = self.params.ecn && segment.flags.contains(Flags::ECN_SETUP);
+            self.control_ecn = self.params.control_ecn(self.ecn);
             let accurate = self.ecn && self.params.accurate_ecn && segment.flags.contains(Flags::AE);
             self.marks = accurate.then(|| self.marks.take().unwrap_or_default());
         }
@@ -475,7 +479,7 @@ impl Receiver {
         }
     }
 
-    // RFC 3168 §6.1.4: MUST send pure ACKs without ECT
+    // RFC 3168 §6.1.4: MUST send pure ACKs without ECT (key `ecn-control-packets`: under DCTCP they have it)
     // Inlined by force, so that it follows how long it is.
     #[inline(always)]
     fn ack(&mut self, now: Time, segment: &mut Segment) {
@@ -485,6 +489,7 @@ impl Receiver {
             ack: self.next,
             window: self.window,
             flags: Flags::ACK | echo,
+            ecn: self.control_ecn,
             timestamps: self.timestamps(now),
             ..Segment::default()
         };
@@ -509,6 +514,7 @@ impl Receiver {
         };
         Segment {
             flags: Flags::SYN | Flags::ACK | agreed,
+            ecn: self.control_ecn,
             // The window field of a SYN is not scaled (RFC 7323 section 2.2).
             window: self.params.receive_window.min(u64::from(u16::MAX)),
             timestamps: self.timestamps(now),

@@ -269,6 +269,7 @@ const fn standard() -> Params {
         f_rto: false,
         ecn: false,
         accurate_ecn: false,
+        ecn_control_packets: false,
         ecn_window_min: 1,
         syn_exchange: false,
         ack_every: 2,

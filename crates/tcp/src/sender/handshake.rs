@@ -14,9 +14,9 @@ use crate::{
 const RTO_AFTER_SYN_LOSS: Time = 3 * SECOND;
 
 impl Sender {
-    // RFC 3168 §6.1.1: MUST NOT set ECT on SYN or SYN|ACK
+    // RFC 3168 §6.1.1: MUST NOT set ECT on SYN or SYN|ACK (key `ecn-control-packets`: under DCTCP they have it)
     // RFC 3168 §6.1.1: SHOULD clear ECE and CWR in the SYN of a host that does not use ECN
-    // Not RFC 8257 §3.6: SHOULD set ECT on SYN and SYN|ACK (RFC 3168 forbids it, and a SYN here is never queued behind data)
+    // RFC 8257 §3.6: SHOULD set ECT on SYN and SYN|ACK (not with accurate feedback)
     /// What goes in a state in which data may not: the SYN, or a probe.
     #[inline(never)]
     pub(super) fn poll_other(&mut self, now: Time) -> Option<Segment> {
@@ -38,7 +38,8 @@ impl Sender {
             (false, _) => Flags::NONE,
         };
         let flags = Flags::SYN | setup;
-        Some(Segment { flags, syn: Some(SynOptions::new(self.params())), ..self.header(now) })
+        let ecn = self.flow.control_ecn();
+        Some(Segment { flags, ecn, syn: Some(SynOptions::new(self.params())), ..self.header(now) })
     }
 
     // RFC 5681 §3.1: MUST NOT let SYN|ACK and its acknowledgement open the window

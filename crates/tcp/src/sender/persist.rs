@@ -70,6 +70,7 @@ impl Sender {
         flow.stats.window_probes += 1;
         let seq = flow.una - 1;
         flow.trace.record(now, || EventKind::WindowProbe { seq });
-        Some(Segment { seq, len: 1, flags: Flags::ACK, retransmission: true, ..self.header(now) })
+        let ecn = flow.control_ecn();
+        Some(Segment { seq, len: 1, flags: Flags::ACK, ecn, retransmission: true, ..self.header(now) })
     }
 }

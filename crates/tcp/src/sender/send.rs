@@ -49,9 +49,9 @@ impl Sender {
     // RFC 3168 §6.1.2: SHOULD use ECT(0)
     // RFC 3168 §6.1.2: SHOULD set CWR only on the first new data packet after a reduction
     // RFC 3168 §6.1.2: SHOULD NOT set CWR on retransmissions
-    // RFC 3168 §6.1.5: MUST NOT set ECT on retransmissions (with accurate feedback they have it)
+    // RFC 3168 §6.1.5: MUST NOT set ECT on retransmissions (with accurate feedback, and by the key `ecn-control-packets`, they have it)
     // RFC 9331 §4.1: MUST set ECT(1) for L4S treatment
-    // Not RFC 8257 §4.1: RECOMMENDED to have a knob for ECT on control packets (no experiment has asked for it)
+    // RFC 8257 §4.1: RECOMMENDED to have a knob for ECT on control packets
     /// Makes the segment of `bytes` and counts it as sent.
     pub(super) fn send(&mut self, now: Time, bytes: Range<u64>, segment: &mut Segment) {
         let flow = &mut self.flow;
@@ -92,12 +92,13 @@ impl Sender {
             }
             flow.trace.record(now, || EventKind::LimitedTransmit { seq });
         }
-        // With classic feedback only new data are ECN-capable, and tell of a reduction (RFC 3168 sections 6.1.2 and 6.1.5).
+        // With classic feedback only new data are ECN-capable, unless control packets are too, and only they tell of a reduction
+        // (RFC 3168 sections 6.1.2 and 6.1.5).
         let ecn = match (flow.ecn && len > 0, flow.accurate_ecn) {
             (true, true) if flow.params.congestion_control.sends_ect1() => Ecn::Ect1,
-            (true, false) if retransmission => Ecn::NotEct,
-            (true, _) => Ecn::Ect0,
-            (false, _) => Ecn::NotEct,
+            (true, true) => Ecn::Ect0,
+            (true, false) if !retransmission => Ecn::Ect0,
+            _ => flow.control_ecn(),
         };
         let mut flags = if fin { Flags::ACK | Flags::FIN } else { Flags::ACK };
         if flow.accurate_ecn {

@@ -163,6 +163,12 @@ impl StackSpec {
             ),
             (self.nagle_minshall == Some(true), params.nagle, "nagle-minshall", "nagle = true"),
             (self.ecn_window_min.is_some(), params.ecn, "ecn-window-min", "ecn = true"),
+            (
+                self.ecn_control_packets.is_some(),
+                params.ecn && !params.accurate_ecn,
+                "ecn-control-packets",
+                "ecn = true without accurate-ecn",
+            ),
             (self.halving.is_some(), reno_growth, "halving", "congestion-control = \"reno\""),
             (
                 self.cubic_fast_convergence.is_some(),

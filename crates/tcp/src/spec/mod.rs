@@ -179,6 +179,12 @@ pub struct StackSpec {
     /// without its option). Needs `ecn`, and `recovery = "rack"` or `"sack"`. Standard: false; `prague`: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accurate_ecn: Option<bool>,
+    /// Whether SYN, SYN|ACK, pure ACKs, window probes, FINs without data and retransmissions are ECN-capable too, so that switches mark them
+    /// where they would discard them (RFC 8257 sections 3.6 and 4.1). RFC 3168 forbids it. Needs `ecn`, without `accurate-ecn`, under which
+    /// data are ECN-capable whenever they are sent, and the others never. Standard: true under `congestion-control = "dctcp"` with `ecn` and without
+    /// `accurate-ecn`, as Linux has it; otherwise false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ecn_control_packets: Option<bool>,
     /// Segments below which congestion marks do not reduce the window, 1 or 2. At 1 a sender whose window is one segment holds back at the next
     /// mark until its retransmission timer expires (RFC 3168 section 6.1.2). Where timeouts are long and round trips short, such a sender
     /// starves beside others. Needs `ecn`. Standard: 1; `linux`: 2.

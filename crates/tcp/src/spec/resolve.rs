@@ -7,6 +7,7 @@ use super::{
     check::{check, check_times},
 };
 use crate::{
+    congestion::CongestionKind,
     params::{FastRetransmitGuard, Params},
     recovery::RecoveryKind,
     segment::{IP_HEADER_BYTES, TCP_HEADER_BYTES, TIMESTAMPS_BYTES},
@@ -92,6 +93,9 @@ impl StackSpec {
         set(&mut params.f_rto, self.f_rto);
         set(&mut params.ecn, self.ecn);
         set(&mut params.accurate_ecn, self.accurate_ecn);
+        // RFC 8257 section 3.6, and what Linux does for a congestion control that needs ECN.
+        let needs_ecn = params.ecn && params.congestion_control == CongestionKind::Dctcp;
+        params.ecn_control_packets = self.ecn_control_packets.unwrap_or(needs_ecn && !params.accurate_ecn);
         set(&mut params.ecn_window_min, self.ecn_window_min);
         set(&mut params.syn_exchange, self.syn_exchange);
         set(&mut params.rto_arithmetic, self.rto_arithmetic);
