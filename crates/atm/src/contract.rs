@@ -21,7 +21,7 @@ pub const MAX_TOLERANCE: Duration = Duration(1_000_000 * SECOND);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Contract {
-    /// Service category. At a port with per-VC queues, a category is served only while those before it have nothing to
+    /// Service category. At a switch port a category is served only while those before it have nothing to
     /// send.
     pub category: Category,
     /// Peak cell rate: the host keeps the VC at it unless `spacing` says otherwise, and a policer enforces it. The line rate if not given.

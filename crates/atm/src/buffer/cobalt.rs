@@ -9,9 +9,13 @@
 //! interval later. Too long is more than `target`, and more than the link takes for four of the longest frames so far. When frames wait less,
 //! the number of drops counts down again at the same pace, so that dropping begins anew from where it was.
 //!
-//! The last frame of the queue is not dropped. CAKE has such a state in each of its queues; here a port has one.
+//! The last frame of the queue is not dropped. CAKE has such a state in each of its queues; here each service category has one, as strict
+//! priority gives it a queue of its own. Where the discipline has a queue for each VC, those of a category still share a state, and a VC
+//! that seldom waits keeps it from dropping at the others; `fq-codel` has a state for each.
 //!
-//! The state is seven numbers for the queue; the frames carry the time of their arrival.
+//! An overflow is one of the buffer, or of a memory that ports share, that takes a frame or a part of it. A limit of a VC alone is none.
+//!
+//! The state is seven numbers for each queue; the frames carry the time of their arrival.
 
 use celltrain_engine::{
     Time,
@@ -23,7 +27,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Dequeue, Fate, Head, ParamError, PortContext, PortState, View, codel,
+    Dequeue, Fate, Head, ParamError, PortContext, PortState, View,
+    classes::Classes,
+    codel,
     frame::{EndMarks, FramePolicy, FrameRule},
 };
 use crate::{Cell, cell::CELL_BITS};
@@ -185,7 +191,9 @@ pub type Cobalt = FramePolicy<BySojournOrOverflow>;
 /// Admits every frame, and drops by the time that it has waited and by how often the buffer overflows.
 #[derive(Debug, Clone)]
 pub struct BySojournOrOverflow {
-    control: Control,
+    classes: Classes,
+    /// By category.
+    controls: Vec<Control>,
     rate: BitRate,
     /// Octets that the line adds to each packet.
     overhead: u64,
@@ -218,8 +226,10 @@ impl FrameRule for BySojournOrOverflow {
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         codel::check_times(params.target, params.interval)?;
+        let classes = Classes::new(port);
         Ok(Self {
-            control: Control::new(params),
+            controls: classes.states(&Control::new(params)),
+            classes,
             rate: port.rate,
             overhead: port.overhead,
             longest: 0,
@@ -242,11 +252,15 @@ impl FrameRule for BySojournOrOverflow {
     }
 
     /// A queue that has emptied is seen by the next frame.
-    fn on_first<S: PortState>(&mut self, port: &View<'_, Dequeue, S>, now: Time) {
-        if port.is_full() {
-            self.control.on_full(now);
-        } else if port.occupancy() == 0 {
-            self.control.on_empty(now);
+    fn on_first<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Dequeue, S>, now: Time) {
+        if !port.is_full() && self.classes.is_empty(cell.vc, port) {
+            self.controls[self.classes.of(cell.vc)].on_empty(now);
+        }
+    }
+
+    fn on_overflow<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Dequeue, S>, now: Time) {
+        if port.is_buffer_full() {
+            self.controls[self.classes.of(cell.vc)].on_full(now);
         }
     }
 
@@ -255,9 +269,10 @@ impl FrameRule for BySojournOrOverflow {
         let Head { cell, sojourn, now } = head;
         let is_long = self.is_long(sojourn, &cell);
         let marks = self.marks && cell.ecn.is_capable();
-        let draw = if self.control.probability() > 0.0 { self.generator.unit() } else { 1.0 };
-        match self.control.on_head(now, Waited { sojourn, is_long, marks }, draw) {
-            Fate::Drop if !port.holds_more(None, u64::from(cell.frame_load() - cell.load())) => Fate::Send,
+        let control = &mut self.controls[self.classes.of(cell.vc)];
+        let draw = if control.probability() > 0.0 { self.generator.unit() } else { 1.0 };
+        match control.on_head(now, Waited { sojourn, is_long, marks }, draw) {
+            Fate::Drop if !self.classes.holds_more(cell.vc, codel::rest_of_frame(&cell), port) => Fate::Send,
             fate => fate,
         }
     }

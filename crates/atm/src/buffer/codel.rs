@@ -11,7 +11,11 @@
 //! those that are still to come among them, so that a drop may be deferred. RFC 8289 section 5.7 lets that be where it is slight; behind a
 //! long broken frame it is more.
 //!
-//! The state is five numbers for the queue; the frames carry the time of their arrival.
+//! Each service category has a state, as strict priority gives it a queue of its own (RFC 8289 section 4.4); what waits is counted over all of
+//! them. Where the discipline has a queue for each VC, those of a category still share a state, and a VC that seldom waits keeps it from
+//! dropping at the others: there `fq-codel` belongs, which has a state for each.
+//!
+//! The state is five numbers for each queue; the frames carry the time of their arrival.
 
 use celltrain_engine::{Time, quantity::Duration, time::MILLISECOND};
 use schemars::JsonSchema;
@@ -19,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Dequeue, Fate, Head, ParamError, PortContext, PortState, View,
+    classes::Classes,
     frame::{EndMarks, FramePolicy, FrameRule},
 };
 use crate::Cell;
@@ -165,16 +170,21 @@ impl Control {
     }
 }
 
+/// What is behind `cell` of its frame: cells, as a packet is a frame.
+pub(super) fn rest_of_frame(cell: &Cell) -> u64 {
+    if cell.octets > 0 { 0 } else { u64::from(cell.length - cell.position - 1) }
+}
+
 /// The longest frame that a queue has seen at its head, in bytes of a packet or in cells (`maxpacket`).
 #[derive(Debug, Clone, Default)]
 pub struct LongestFrame(u64);
 
 impl LongestFrame {
-    /// Whether no more than one of the longest frames waits behind the frame that `cell` begins (`bytes() <= maxpacket`), where
+    /// Whether no more than one of the longest frames waits behind the frame of which `cell` is the first that came (`bytes() <= maxpacket`).
     /// `holds_more` says whether more than so much waits behind this cell, the rest of its frame included.
     pub fn is_short(&mut self, cell: &Cell, holds_more: impl FnOnce(u64) -> bool) -> bool {
         self.0 = self.0.max(cell.frame_load().into());
-        !holds_more(u64::from(cell.frame_load() - cell.load()) + self.0)
+        !holds_more(rest_of_frame(cell) + self.0)
     }
 }
 
@@ -184,7 +194,9 @@ pub type Codel = FramePolicy<BySojourn>;
 /// Admits every frame, and drops by the time that it has waited.
 #[derive(Debug, Clone)]
 pub struct BySojourn {
-    control: Control,
+    classes: Classes,
+    /// By category.
+    controls: Vec<Control>,
     longest: LongestFrame,
     marks: bool,
 }
@@ -198,9 +210,11 @@ impl FrameRule for BySojourn {
     const PER_VC: &'static str = "the fate of the frames in progress at either end of the queue";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
-    fn new(params: &Params, _: &PortContext<'_>) -> Result<Self, ParamError> {
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         params.check()?;
-        Ok(Self { control: Control::new(params), longest: LongestFrame::default(), marks: params.ecn })
+        let classes = Classes::new(port);
+        let controls = classes.states(&Control::new(params));
+        Ok(Self { classes, controls, longest: LongestFrame::default(), marks: params.ecn })
     }
 
     #[inline]
@@ -215,6 +229,7 @@ impl FrameRule for BySojourn {
     fn on_head<S: PortState>(&mut self, head: Head, port: &View<'_, Dequeue, S>) -> Fate {
         let Head { cell, sojourn, now } = head;
         let short = self.longest.is_short(&cell, |load| port.holds_more(None, load));
-        self.control.on_head(now, sojourn, short, self.marks && cell.ecn.is_capable())
+        let control = &mut self.controls[self.classes.of(cell.vc)];
+        control.on_head(now, sojourn, short, self.marks && cell.ecn.is_capable())
     }
 }

@@ -9,6 +9,8 @@
 //!
 //! It belongs with the discipline `dual-queue`, which serves frames of low latency first. The queues share the port's buffer.
 //!
+//! Each service category has two queues, and a controller for them, as strict priority serves it by itself.
+//!
 //! State: three numbers for both queues, a count and the times of arrival for each.
 
 use std::collections::VecDeque;
@@ -23,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Dequeue, Fate, Head, ParamError, PortContext, PortState, View,
+    classes::Classes,
     frame::{EndMarks, FramePolicy, FrameRule},
 };
 use crate::Cell;
@@ -215,24 +218,49 @@ pub type Dualpi2 = FramePolicy<Coupled>;
 /// Admits every frame, and drops or marks by the delay of two queues.
 #[derive(Debug, Clone)]
 pub struct Coupled {
+    classes: Classes,
+    /// By category.
+    pairs: Vec<Pair>,
+}
+
+/// The frames of a queue whose first unit waits, in the order of their arrival: of which VC each is, and when it came.
+#[derive(Debug, Clone, Default)]
+struct Waiting(VecDeque<(u32, Time)>);
+
+impl Waiting {
+    /// When the one came that has waited longest.
+    fn first(&self) -> Option<Time> {
+        self.0.front().map(|&(_, arrival)| arrival)
+    }
+
+    /// The first frame of `vc` goes. Others may have come before it, as a VC that has frames in both queues keeps its order.
+    fn leave(&mut self, vc: u32) {
+        let place = self.0.iter().position(|&(other, _)| other == vc);
+        self.0.remove(place.expect("a frame that leaves its queue has come into it"));
+    }
+}
+
+/// Two queues and their controller.
+#[derive(Debug, Clone)]
+struct Pair {
     controller: Controller,
     update: Time,
     next_update: Time,
-    /// When the frames of each queue arrived: the classic ones, and those of low latency.
-    queues: [VecDeque<Time>; 2],
+    /// The classic queue, and that of low latency.
+    queues: [Waiting; 2],
 }
 
-impl Coupled {
+impl Pair {
     /// Makes up for the updates up to `now`. Called before each change of the queues.
     fn advance(&mut self, now: Time) {
         while self.next_update <= now {
-            let first = self.queues.iter().filter_map(|queue| queue.front()).min();
+            let first = self.queues.iter().filter_map(Waiting::first).min();
             match first {
                 None if self.controller.rests() => {
                     self.next_update += (now - self.next_update) / self.update * self.update;
                 }
                 None => self.controller.update(0),
-                Some(arrival) => self.controller.update(self.next_update.saturating_sub(*arrival)),
+                Some(arrival) => self.controller.update(self.next_update.saturating_sub(arrival)),
             }
             self.next_update += self.update;
         }
@@ -248,24 +276,23 @@ impl FrameRule for Coupled {
     const PER_VC: &'static str = "the fate of the frames in progress at either end of the queue";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
-    fn new(params: &Params, _: &PortContext<'_>) -> Result<Self, ParamError> {
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         params.check()?;
-        let update = params.update();
-        Ok(Self {
+        let (classes, update) = (Classes::new(port), params.update());
+        let pair = Pair {
             controller: Controller::new(params),
             update,
             next_update: update,
             queues: Default::default(),
-        })
+        };
+        Ok(Self { pairs: classes.states(&pair), classes })
     }
 
     /// `dualpi2_enqueue`, figure 3.
     fn admits<S: PortState>(&mut self, cell: &Cell, _: &View<'_, Dequeue, S>, now: Time) -> bool {
-        self.advance(now);
-        // A frame that a policer has beheaded does not come to `on_head`.
-        if cell.position == 0 {
-            self.queues[usize::from(cell.ecn.is_low_latency())].push_back(now);
-        }
+        let pair = &mut self.pairs[self.classes.of(cell.vc)];
+        pair.advance(now);
+        pair.queues[usize::from(cell.ecn.is_low_latency())].0.push_back((cell.vc, now));
         true
     }
 
@@ -276,13 +303,14 @@ impl FrameRule for Coupled {
     /// `dualpi2_dequeue`, figure 7. The discipline has chosen the queue.
     fn on_head<S: PortState>(&mut self, head: Head, _: &View<'_, Dequeue, S>) -> Fate {
         let Head { cell, sojourn, now } = head;
-        self.advance(now);
+        let pair = &mut self.pairs[self.classes.of(cell.vc)];
+        pair.advance(now);
         let low_latency = cell.ecn.is_low_latency();
-        let queue = &mut self.queues[usize::from(low_latency)];
-        queue.pop_front();
+        let queue = &mut pair.queues[usize::from(low_latency)];
+        queue.leave(cell.vc);
         if low_latency {
-            return self.controller.on_low_latency(sojourn, queue.len());
+            return pair.controller.on_low_latency(sojourn, queue.0.len());
         }
-        self.controller.on_classic(cell.ecn.is_capable())
+        pair.controller.on_classic(cell.ecn.is_capable())
     }
 }

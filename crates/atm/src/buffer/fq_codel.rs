@@ -3,7 +3,7 @@
 //! Each VC has a queue of its own, so a connection that keeps its queue short is not delayed by one that does not. The policy
 //! belongs with a scheduler that serves the queues round robin: the discipline `flow-queue`, in which VCs that send little are
 //! served first. The source hashes packets into 1024 queues; here each VC has one to itself, unless `flow-queue` hashes them too. Then
-//! VCs that meet in a queue share its turn and its delay, and each still has a state of CoDel of its own.
+//! VCs that meet in a queue share its turn, its delay and its state of CoDel, and what they have there counts together.
 //!
 //! Where a frame finds the buffer full, the longest queue gives way: the one in which most bytes wait, or most cells, what arrives among
 //! them. Half of its frames are pushed out at its head, 64 at the most. Dropping several at once makes it cheap to look for the
@@ -12,7 +12,7 @@
 //! counts against the buffer, too, and the scheduler does not hear of a frame that is discarded as it arrives, whereas in the source an
 //! empty queue has entered the list of new ones by then.
 //!
-//! The state is five numbers of CoDel per VC, and the number of cells that each has in the buffer.
+//! The state is five numbers of CoDel per queue, and the number of cells that each has in the buffer.
 
 use std::cmp::Reverse;
 
@@ -23,7 +23,7 @@ use super::{
     codel::{Control, LongestFrame, Params},
     frame::{EndMarks, FramePolicy, FrameRule},
 };
-use crate::Cell;
+use crate::{Cell, scheduler::Side};
 
 /// Frames that are pushed out at once, at the most.
 const MOST: u64 = 64;
@@ -34,8 +34,11 @@ pub type FqCodel = FramePolicy<BySojournPerVc>;
 /// Admits every frame in place of those of the longest queue, and drops by the time that those of a VC have waited.
 #[derive(Debug, Clone)]
 pub struct BySojournPerVc {
-    /// By VC.
+    /// By queue, as far as any is known.
     controls: Vec<Control>,
+    /// Of a queue that was never used.
+    fresh: Control,
+    vcs: usize,
     longest: LongestFrame,
     marks: bool,
 }
@@ -52,8 +55,8 @@ impl FrameRule for BySojournPerVc {
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         params.check()?;
-        let controls = vec![Control::new(params); port.vcs.len()];
-        Ok(Self { controls, longest: LongestFrame::default(), marks: params.ecn })
+        let (controls, fresh, vcs) = (Vec::new(), Control::new(params), port.vcs.len());
+        Ok(Self { controls, fresh, vcs, longest: LongestFrame::default(), marks: params.ecn })
     }
 
     #[inline]
@@ -70,28 +73,36 @@ impl FrameRule for BySojournPerVc {
         if !port.is_full() || port.is_too_large() {
             return None;
         }
+        // Below a limit of its VC others make no room, those in its queue neither.
+        let shared = !port.is_vc_full();
+        let queue_of = |vc| port.queue_of(vc, Side::Arrival);
+        let own = queue_of(cell.vc);
+        let comes_into = |vc| queue_of(vc) == own;
         // The first of those that are equally long.
         let length = |&vc: &u32| {
-            let arrives = if vc == cell.vc { cell.load() } else { 0 };
-            (port.waiting_load(vc) + u64::from(arrives), Reverse(vc))
+            let arrives = if comes_into(vc) { cell.load() } else { 0 };
+            (port.waiting_load(vc, shared) + u64::from(arrives), Reverse(queue_of(vc)))
         };
-        // Below a limit of its VC other queues make no room.
-        let others = || port.busy_vcs(self.controls.len()).filter(|_| !port.is_vc_full());
-        let queues = || others().chain([cell.vc]);
+        // A VC for each queue, or several.
+        let queues = || port.busy_vcs(self.vcs).filter(|_| shared).chain([cell.vc]);
         // A queue may have nothing but the rest of a frame whose first cells have left.
-        let can_yield = |&vc: &u32| vc == cell.vc || port.waiting_frames(vc) > 0;
+        let can_yield = |&vc: &u32| comes_into(vc) || port.waiting_frames(vc, shared) > 0;
         let longest = queues().max_by_key(length).filter(can_yield);
         let vc = longest.or_else(|| queues().filter(can_yield).max_by_key(length))?;
-        let frames = port.waiting_frames(vc);
-        let half = (frames + u64::from(vc == cell.vc && port.is_first())).div_ceil(2);
+        let frames = port.waiting_frames(vc, shared);
+        let half = (frames + u64::from(comes_into(vc) && port.is_first())).div_ceil(2);
         let count = half.min(MOST).min(frames);
-        (count > 0).then_some(FirstFrames { vc, count })
+        (count > 0).then_some(FirstFrames { vc, count, shared })
     }
 
     fn on_head<S: PortState>(&mut self, head: Head, port: &View<'_, Dequeue, S>) -> Fate {
         let Head { cell, sojourn, now } = head;
         let short = self.longest.is_short(&cell, |load| port.holds_more(Some(cell.vc), load));
         let marks = self.marks && cell.ecn.is_capable();
-        self.controls[cell.vc as usize].on_head(now, sojourn, short, marks)
+        let queue = port.queue_of(cell.vc, Side::Departure) as usize;
+        if queue >= self.controls.len() {
+            self.controls.resize(queue + 1, self.fresh.clone());
+        }
+        self.controls[queue].on_head(now, sojourn, short, marks)
     }
 }

@@ -100,8 +100,14 @@ pub trait FrameRule: Sized {
 
     /// A frame begins, which may find the buffer full; called before [`FrameRule::admits`].
     #[inline(always)]
-    fn on_first<S: PortState>(&mut self, port: &View<'_, Self::Needs, S>, now: Time) {
-        let _ = (port, now);
+    fn on_first<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Self::Needs, S>, now: Time) {
+        let _ = (cell, port, now);
+    }
+
+    /// A frame that was whole so far finds no room, be it with its first cell or with a later one.
+    #[inline(always)]
+    fn on_overflow<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Self::Needs, S>, now: Time) {
+        let _ = (cell, port, now);
     }
 
     /// What to push out before anything else is decided about `cell`, which begins a frame or continues one that is still whole.
@@ -190,8 +196,9 @@ impl<R: FrameRule> FramePolicy<R> {
     /// Decides about the first cell of a frame.
     #[inline(always)]
     fn on_first<S: PortState>(&mut self, cell: &Cell, port: &View<'_, R::Needs, S>, now: Time) -> Answer<R> {
-        self.rule.on_first(port, now);
+        self.rule.on_first(cell, port, now);
         let (frame, verdict) = if port.is_full() {
+            self.rule.on_overflow(cell, port, now);
             (Frame::Lost, Verdict::Discard(Reason::BufferFull))
         } else if self.rule.admits(cell, port, now) {
             (Frame::Whole, Verdict::Accept)
@@ -206,13 +213,15 @@ impl<R: FrameRule> FramePolicy<R> {
 
     /// Decides about a further cell of a frame.
     #[inline(always)]
-    fn on_next(&mut self, cell: &Cell, full: bool) -> Answer<R> {
+    fn on_next<S: PortState>(&mut self, cell: &Cell, port: &View<'_, R::Needs, S>, now: Time) -> Answer<R> {
+        let full = port.is_full();
         let frame = &mut self.frames[cell.vc as usize];
         match *frame {
             Frame::Whole if !full => Verdict::Accept,
             Frame::Marked if !full => Verdict::Mark,
             Frame::Whole | Frame::Marked => {
                 *frame = Frame::Broken;
+                self.rule.on_overflow(cell, port, now);
                 Verdict::Discard(Reason::BufferFull)
             }
             broken if cell.is_last() && !full && self.end_marks.pass(broken) => Verdict::Accept,
@@ -263,7 +272,7 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
         {
             return Verdict::PushOut(victim);
         }
-        let verdict = if first { self.on_first(cell, port, now) } else { self.on_next(cell, port.is_full()) };
+        let verdict = if first { self.on_first(cell, port, now) } else { self.on_next(cell, port, now) };
         if let Some(on_cell) = R::ON_CELL {
             on_cell(&mut self.rule, cell, first, matches!(verdict, Verdict::Accept | Verdict::Mark), now);
         }
@@ -317,17 +326,19 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
         self.rule.on_rate(rate, now);
     }
 
-    /// What is decided about the first unit of a frame holds for all of them.
+    /// What is decided about the first unit of a frame holds up to its end mark. A frame whose end mark was lost on the way is one with the
+    /// next, here as where it arrived; what then comes without a first unit, such as the end mark of a frame that was refused, is sent.
     fn on_head<S: PortState>(
         &mut self,
         head: <R::Needs as Needs>::Head,
         port: &View<'_, R::Needs, S>,
     ) -> Fate {
         let Head { cell, .. } = head.into();
-        if cell.position == 0 {
-            self.heads[cell.vc as usize] = self.rule.on_head(head, port);
+        let vc = cell.vc as usize;
+        if port.is_first() {
+            self.heads[vc] = self.rule.on_head(head, port);
         }
-        self.heads[cell.vc as usize]
+        if cell.is_last() { std::mem::take(&mut self.heads[vc]) } else { self.heads[vc] }
     }
 
     /// What is still to come of a frame that was pushed out is discarded, its end mark too.

@@ -3,6 +3,7 @@
 //! The port owns the queue, executes the verdicts, counts, and checks that no cell is lost track of; a policy only
 //! answers. To add one: a file here, a line in the registry below, a scenario in `scenarios/regression/`.
 
+mod classes;
 mod registry;
 mod share;
 

@@ -1,10 +1,11 @@
 //! Random early detection: frames are refused or marked at random, more often the longer the average queue.
 //!
-//! At each first cell the average of the occupancy is updated with weight w. If the buffer is empty, the average decays by the
-//! number of frames that could have been sent in the idle time. Below `min` every frame is admitted. Between `min` and `max` a
-//! frame is refused with a probability that grows to `max-p`. Above `max` all are refused, or, with `gentle`, a part that
-//! grows to 1 at twice `max`. The number of frames since the last refusal spaces the refusals evenly. A frame that finds the buffer full counts
-//! in the average, but it has no part in that number, nor does it begin it anew.
+//! At each first cell the average of the occupancy is updated with weight w. If the buffer is empty, the average decays to
+//! (1 - w)^m of what it was, where m is the number of frames that could have been sent in the idle time. The arrival that ends it is no
+//! sample, as in figure 2 of the source; in ns-2 it is one of 0, so that the exponent is m + 1. Below `min` every frame is admitted.
+//! Between `min` and `max` a frame is refused with a probability that grows to `max-p`. Above `max` all are refused, or, with `gentle`, a
+//! part that grows to 1 at twice `max`. The number of frames since the last refusal spaces the refusals evenly. A frame that finds the
+//! buffer full counts in the average, but it has no part in that number, nor does it begin it anew.
 //!
 //! The average lets short bursts pass and answers lasting congestion before the buffer overflows. Refusals at random fall on the
 //! connections in proportion to what they send, and the connections do not all back off at once. The average lags behind a
@@ -313,7 +314,7 @@ impl FrameRule for ByAverage {
 
     /// Frames that find the buffer full count in the average too.
     #[inline(always)]
-    fn on_first<S: PortState>(&mut self, port: &View<'_, PerVc, S>, now: Time) {
+    fn on_first<S: PortState>(&mut self, _: &Cell, port: &View<'_, PerVc, S>, now: Time) {
         self.average.on_arrival(port.occupancy(), now);
         if let Some(adaptation) = &mut self.adaptation {
             self.curve.max_p = adaptation.adapted(self.curve.max_p, self.average.value(), now);

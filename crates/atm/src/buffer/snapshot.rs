@@ -47,6 +47,10 @@ impl PortState for Snapshot {
         self.limited || self.occupancy() >= self.capacity
     }
 
+    fn is_buffer_full(&self) -> bool {
+        self.occupancy() >= self.capacity
+    }
+
     fn is_vc_full(&self) -> bool {
         false
     }
@@ -76,12 +80,12 @@ impl PortState for Snapshot {
     }
 
     /// That frame alone.
-    fn waiting_frames(&self, vc: u32) -> u64 {
+    fn waiting_frames(&self, vc: u32, _: bool) -> u64 {
         self.last_frame(vc).is_some().into()
     }
 
     /// All that the VC has in the buffer.
-    fn waiting_load(&self, vc: u32) -> u64 {
+    fn waiting_load(&self, vc: u32, _: bool) -> u64 {
         self.vc_occupancy(vc)
     }
 

@@ -29,7 +29,7 @@ use std::{convert::Infallible, fmt::Debug, marker::PhantomData};
 
 use celltrain_engine::Time;
 
-use crate::Cell;
+use crate::{Cell, scheduler::Side};
 
 /// A port's buffer as it stands when a unit, a cell or a packet, arrives. The port implements it; a policy sees it
 /// through a [`View`].
@@ -42,6 +42,11 @@ pub trait PortState {
 
     /// Whether there is no room for the unit at hand, in the buffer or below a limit of its VC.
     fn is_full(&self) -> bool;
+
+    /// Whether there is no room for it in the buffer, or in a memory that ports share, whatever the limit of its VC.
+    fn is_buffer_full(&self) -> bool {
+        self.is_full()
+    }
 
     /// Whether the unit at hand would exceed a limit of its VC, or is larger than the buffer, so that it finds no room whatever other VCs
     /// have there.
@@ -71,14 +76,20 @@ pub trait PortState {
     /// Whether the unit at hand would find no room if everything went that waits.
     fn is_too_large(&self) -> bool;
 
-    /// Frames in the queue of `vc`, complete or not, of which nothing has left it: what [`FirstFrames`] can be of.
-    fn waiting_frames(&self, vc: u32) -> u64;
+    /// The number of the queue of `vc` at that side: that of the VC unless the discipline lets VCs share queues.
+    fn queue_of(&self, vc: u32, side: Side) -> u32 {
+        let _ = side;
+        vc
+    }
 
-    /// What waits in the queue of `vc`, in bytes of packets or in cells, whatever the unit of the buffer.
-    fn waiting_load(&self, vc: u32) -> u64;
+    /// Frames of `vc`, complete or not, of which nothing has left the queue: what [`FirstFrames`] can be of. `shared`: of all VCs in the
+    /// queue in which those of `vc` wait, or into which the next one comes.
+    fn waiting_frames(&self, vc: u32, shared: bool) -> u64;
 
-    /// Whether more than `load` waits in the queue of `vc`, or in all, in bytes of packets or in cells: without the unit at hand, which has left
-    /// its queue.
+    /// What waits of `vc`, in bytes of packets or in cells, whatever the unit of the buffer; `shared` as in [`PortState::waiting_frames`].
+    fn waiting_load(&self, vc: u32, shared: bool) -> u64;
+
+    /// Whether more than `load` waits in the queue that the unit at hand, of `vc`, has left, or in all, in bytes of packets or in cells.
     fn holds_more(&self, vc: Option<u32>, load: u64) -> bool;
 }
 
@@ -89,6 +100,8 @@ pub struct FirstFrames {
     pub vc: u32,
     /// How many, which are there.
     pub count: u64,
+    /// Whether those of all VCs are meant that wait in the queue of `vc`, in their order there.
+    pub shared: bool,
 }
 
 /// What is to be pushed out.
@@ -332,7 +345,7 @@ impl<'a, N: Needs, S: PortState> View<'a, N, S> {
         Self { state, first, needs: PhantomData }
     }
 
-    /// Whether the unit at hand is the first of its frame: the one before it on the VC carried an end mark.
+    /// Whether the unit at hand is the first of its frame: as it came, the one before it on the VC carried an end mark.
     #[inline(always)]
     #[must_use]
     pub fn is_first(&self) -> bool {
@@ -371,9 +384,11 @@ impl<S: PortState> View<'_, PushOut, S> {
 
 impl<S: PortState> View<'_, Dequeue, S> {
     shows! {
+        is_buffer_full() -> bool;
         is_too_large() -> bool;
-        waiting_frames(vc: u32) -> u64;
-        waiting_load(vc: u32) -> u64;
+        queue_of(vc: u32, side: Side) -> u32;
+        waiting_frames(vc: u32, shared: bool) -> u64;
+        waiting_load(vc: u32, shared: bool) -> u64;
         holds_more(vc: Option<u32>, load: u64) -> bool;
     }
 }

@@ -125,6 +125,13 @@ impl Scheduler for DeficitRoundRobin {
     #[inline]
     fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
 
+    /// The VC goes on with its turn. If it has left the round, it keeps nothing.
+    fn refund(&mut self, vc: u32, size: u32) {
+        if self.turns.front() == Some(&vc) {
+            self.vcs[vc as usize].deficit += self.cost * u128::from(size);
+        }
+    }
+
     fn withdraw(&mut self, vc: u32, _: u32, _: usize, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 0).is_none() {
             self.leave(vc);

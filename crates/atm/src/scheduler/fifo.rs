@@ -44,7 +44,7 @@ const EMPTY: u32 = u32::MAX;
 impl Scheduler for Fifo {
     type Params = Params;
 
-    const SUMMARY: &'static str = "Serves units of all VCs in the order of their arrival.";
+    const SUMMARY: &'static str = "Serves units of the VCs of a category in the order of their arrival.";
     const REFERENCE: &'static str = "the shared queue of all five papers";
     const FORGETS: bool = true;
 

@@ -63,12 +63,27 @@ impl FlowHash {
     }
 }
 
+/// A queue in which units of several VCs may wait.
+#[derive(Debug, Clone, Copy)]
+pub struct SharedQueue<'a> {
+    /// Its number.
+    pub number: usize,
+    /// How many the discipline has.
+    pub queues: usize,
+    /// What a scheduler counts of its units together.
+    pub load: u64,
+    /// The VC of each unit, in their order.
+    pub vcs: &'a VecDeque<u32>,
+}
+
 /// Queues in which units of several VCs may wait, in order of their arrival.
 #[derive(Debug, Clone)]
 pub(super) struct Shared {
     hash: FlowHash,
     /// By queue: the VC of each unit.
     orders: Vec<VecDeque<u32>>,
+    /// By queue: the load of its units.
+    loads: Vec<u64>,
     /// By VC. While units of it wait, others join them: a VC's units stay in order.
     places: Vec<Place>,
 }
@@ -86,8 +101,8 @@ struct Place {
 
 impl Shared {
     pub(super) fn new(hash: FlowHash, vcs: usize) -> Self {
-        let orders = vec![VecDeque::new(); hash.queues()];
-        Self { hash, orders, places: vec![Place::default(); vcs] }
+        let (orders, loads) = (vec![VecDeque::new(); hash.queues()], vec![0; hash.queues()]);
+        Self { hash, orders, loads, places: vec![Place::default(); vcs] }
     }
 
     /// How many queues there are.
@@ -95,16 +110,24 @@ impl Shared {
         self.orders.len()
     }
 
-    /// A unit of `vc` came; returns its queue.
-    pub(super) fn enqueue(&mut self, vc: u32, in_use: impl Fn(usize) -> bool) -> usize {
+    /// The queue for what comes of `vc` next.
+    pub(super) fn queue_for(&self, vc: u32, in_use: impl Fn(usize) -> bool) -> usize {
+        let place = &self.places[vc as usize];
+        if place.waiting == 0 { self.hash.place(vc, in_use) } else { place.queue }
+    }
+
+    /// A unit of `vc` of so much load came; returns its queue.
+    pub(super) fn enqueue(&mut self, vc: u32, load: u32, in_use: impl Fn(usize) -> bool) -> usize {
+        let queue = self.queue_for(vc, in_use);
         let place = &mut self.places[vc as usize];
         if place.waiting == 0 {
-            place.queue = self.hash.place(vc, in_use);
-            place.before = self.hash.reserve(vc, place.queue);
+            place.queue = queue;
+            place.before = self.hash.reserve(vc, queue);
         }
         place.waiting += 1;
-        self.orders[place.queue].push_back(vc);
-        place.queue
+        self.orders[queue].push_back(vc);
+        self.loads[queue] += u64::from(load);
+        queue
     }
 
     /// The queue that the units of `vc` came into last.
@@ -112,22 +135,34 @@ impl Shared {
         self.places[vc as usize].queue
     }
 
+    /// What waits in `queue`.
+    pub(super) fn queue(&self, queue: usize) -> SharedQueue<'_> {
+        SharedQueue {
+            number: queue,
+            queues: self.queues(),
+            load: self.loads[queue],
+            vcs: &self.orders[queue],
+        }
+    }
+
     /// Whose unit is first in `queue`.
     pub(super) fn head(&self, queue: usize) -> Option<u32> {
         self.orders[queue].front().copied()
     }
 
-    /// The first unit of `queue` was taken.
-    pub(super) fn take(&mut self, queue: usize) {
+    /// The first unit of `queue`, of so much load, was taken.
+    pub(super) fn take(&mut self, queue: usize, load: u32) {
+        self.loads[queue] -= u64::from(load);
         let vc = self.orders[queue].pop_front().expect("a unit is taken from a queue in which one waits");
         let place = &mut self.places[vc as usize];
         place.waiting -= 1;
         place.before = Some(vc);
     }
 
-    /// A unit of `vc`, with `behind` of the VC behind it, was pushed out. If it has sent nothing it has not come.
-    pub(super) fn withdraw(&mut self, vc: u32, behind: usize) {
+    /// A unit of `vc`, of so much load and with `behind` of the VC behind it, was pushed out. If it has sent nothing it has not come.
+    pub(super) fn withdraw(&mut self, vc: u32, load: u32, behind: usize) {
         let Place { queue, waiting, before } = &mut self.places[vc as usize];
+        self.loads[*queue] -= u64::from(load);
         let order = &mut self.orders[*queue];
         let mut places = order.iter().enumerate().rev().filter(|(_, other)| **other == vc);
         let (place, _) = places.nth(behind).expect("a unit is pushed out of the queue in which it waits");

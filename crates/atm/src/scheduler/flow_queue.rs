@@ -18,8 +18,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Queues, Scheduler, Vcs,
-    flow_hash::{FlowHash, Shared},
+    Queues, Scheduler, Side, Vcs,
+    flow_hash::{FlowHash, Shared, SharedQueue},
 };
 use crate::catalogue::ParamError;
 
@@ -122,9 +122,10 @@ impl Scheduler for FlowQueue {
     }
 
     #[inline]
-    fn enqueue(&mut self, vc: u32, _: u32, _: Instant, _: &impl Queues) {
+    fn enqueue(&mut self, vc: u32, size: u32, _: Instant, _: &impl Queues) {
         let Self { shared, listed, .. } = self;
-        let queue = shared.as_mut().map_or(vc as usize, |shared| shared.enqueue(vc, |queue| listed[queue]));
+        let in_use = |queue: usize| listed[queue];
+        let queue = shared.as_mut().map_or(vc as usize, |shared| shared.enqueue(vc, size, in_use));
         if !std::mem::replace(&mut listed[queue], true) {
             self.credits[queue] = self.quantum;
             self.new.push_back(queue);
@@ -140,7 +141,7 @@ impl Scheduler for FlowQueue {
                 && let Some((vc, size)) = self.head(queue, queues)
             {
                 self.credits[queue] -= i64::from(size);
-                self.shared.iter_mut().for_each(|shared| shared.take(queue));
+                self.shared.iter_mut().for_each(|shared| shared.take(queue, size));
                 return Some(vc);
             }
             if is_new { &mut self.new } else { &mut self.old }.pop_front();
@@ -161,7 +162,16 @@ impl Scheduler for FlowQueue {
     }
 
     /// A queue of which nothing is left stays in its list, and is found empty when its turn comes.
-    fn withdraw(&mut self, vc: u32, _: u32, behind: usize, _: Instant, _: &impl Queues) {
-        self.shared.iter_mut().for_each(|shared| shared.withdraw(vc, behind));
+    fn withdraw(&mut self, vc: u32, size: u32, behind: usize, _: Instant, _: &impl Queues) {
+        self.shared.iter_mut().for_each(|shared| shared.withdraw(vc, size, behind));
+    }
+
+    fn shared(&self, vc: u32, side: Side) -> Option<SharedQueue<'_>> {
+        let shared = self.shared.as_ref()?;
+        let queue = match side {
+            Side::Arrival => shared.queue_for(vc, |queue| self.listed[queue]),
+            Side::Departure => shared.queue_of(vc),
+        };
+        Some(shared.queue(queue))
     }
 }

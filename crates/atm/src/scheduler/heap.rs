@@ -73,9 +73,9 @@ impl Heap {
         if last.is_before(gone) { self.rise(place, last) } else { self.sink(place, last) }
     }
 
-    /// Makes all tags smaller by `span`.
+    /// Makes all tags smaller by `span`, but not less than 0.
     pub(super) fn set_back(&mut self, span: Tag) {
-        self.entries.iter_mut().for_each(|entry| entry.tag -= span);
+        self.entries.iter_mut().for_each(|entry| entry.tag = entry.tag.saturating_sub(span));
     }
 
     /// Puts `entry` at `place` or towards the root.

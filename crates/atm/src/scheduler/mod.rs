@@ -10,6 +10,7 @@ pub mod priority;
 mod registry;
 pub mod share;
 
+pub use flow_hash::SharedQueue;
 pub use priority::Priority;
 pub use share::Share;
 
@@ -119,6 +120,15 @@ pub trait Queues {
     }
 }
 
+/// Where VCs share queues, the queue of a VC is one of two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// That in which its units wait, or into which the next one will come.
+    Arrival,
+    /// That out of which its last unit was taken.
+    Departure,
+}
+
 /// A scheduling discipline. It hears of every unit that enters or leaves a queue, and when. Calls come in order of time.
 ///
 /// `size` is 1 for a cell, bytes for a packet.
@@ -164,11 +174,17 @@ pub trait Scheduler: Sized {
     }
 
     /// The unit of `size` that was taken out last, of `vc`, is not sent: the discard policy has dropped it. A discipline that counts
-    /// what VCs send takes it back; others have given the VC its turn.
+    /// what VCs send takes it back (not `wfq`, whose fluid system keeps it), one that gives them turns gives it another.
     fn refund(&mut self, vc: u32, size: u32) {
         let _ = (vc, size);
     }
 
     /// A unit of `size` was pushed out of the queue of `vc` at `now`; `behind` units of the VC wait behind it. `queues` is without it.
     fn withdraw(&mut self, vc: u32, size: u32, behind: usize, now: Instant, queues: &impl Queues);
+
+    /// The queue at the given side of `vc` that it shares with other VCs; nothing if each VC has a queue of its own.
+    fn shared(&self, vc: u32, side: Side) -> Option<SharedQueue<'_>> {
+        let _ = (vc, side);
+        None
+    }
 }

@@ -5,11 +5,22 @@
 
 use celltrain_engine::Instant;
 
-use super::{Discipline, Queues, SchedulerParams, ServiceTime, Vcs};
+use super::{Discipline, Queues, SchedulerParams, ServiceTime, SharedQueue, Side, Vcs};
 use crate::{
     catalogue::ParamError,
     contract::{Category, Contract},
 };
+
+/// The categories among `vcs`, the most urgent first, and the place of that of each VC among them.
+#[must_use]
+pub fn classes(vcs: &[Contract]) -> (Vec<Category>, Vec<usize>) {
+    let mut categories: Vec<_> = vcs.iter().map(|vc| vc.category).collect();
+    categories.sort_unstable();
+    categories.dedup();
+    let place = |vc: &Contract| categories.partition_point(|&category| category < vc.category);
+    let classes = vcs.iter().map(place).collect();
+    (categories, classes)
+}
 
 /// Serves the VCs of a category only while those of the categories before it have nothing to send. A unit in
 /// transmission is not interrupted.
@@ -30,14 +41,11 @@ impl Priority {
     /// # Errors
     /// As [`super::Scheduler::new`].
     pub fn new(params: &SchedulerParams, vcs: &[Contract], service: ServiceTime) -> Result<Self, ParamError> {
-        let mut categories: Vec<_> = vcs.iter().map(|vc| vc.category).collect();
-        categories.sort_unstable();
-        categories.dedup();
-        let place = |vc: &Contract| categories.partition_point(|&category| category < vc.category);
+        let (categories, classes_of_vcs) = classes(vcs);
         let class = |&category: &Category| Discipline::new(params, Vcs::of(category, vcs, service));
         let classes = categories.iter().map(class).collect::<Result<Vec<_>, _>>()?;
         let forgets = classes.iter().all(Discipline::forgets);
-        Ok(Self { class: vcs.iter().map(place).collect(), classes, forgets })
+        Ok(Self { class: classes_of_vcs, classes, forgets })
     }
 
     /// Whether the units of all VCs are sent in the order of their arrival.
@@ -89,6 +97,15 @@ impl Priority {
     /// As [`super::Scheduler::withdraw`].
     pub fn withdraw(&mut self, vc: u32, size: u32, behind: usize, now: Instant, queues: &impl Queues) {
         self.class_of(vc).withdraw(vc, size, behind, now, queues);
+    }
+
+    /// As [`super::Scheduler::shared`], with a number among the queues of all classes.
+    #[must_use]
+    pub fn shared(&self, vc: u32, side: Side) -> Option<SharedQueue<'_>> {
+        let class = if self.classes.len() > 1 { self.class[vc as usize] } else { 0 };
+        let mut queue = self.classes[class].shared(vc, side)?;
+        queue.number += class * queue.queues;
+        Some(queue)
     }
 
     /// The discipline of the class of `vc`. At most ports there is only one.

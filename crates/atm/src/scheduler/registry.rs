@@ -67,6 +67,13 @@ macro_rules! disciplines {
                 with_discipline!(self, discipline => discipline.refund(vc, size));
             }
 
+            /// As [`Scheduler::shared`].
+            #[inline]
+            #[must_use]
+            pub fn shared(&self, vc: u32, side: Side) -> Option<SharedQueue<'_>> {
+                with_discipline!(self, discipline => discipline.shared(vc, side))
+            }
+
             /// As [`Scheduler::next`].
             #[inline]
             pub fn next(&mut self, now: Instant, queues: &impl Queues) -> Option<u32> {

@@ -56,6 +56,13 @@ impl Scheduler for RoundRobin {
     #[inline]
     fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
 
+    /// The next unit of the VC has the turn of the one that was dropped.
+    fn refund(&mut self, vc: u32, _: u32) {
+        if self.turns.back() == Some(&vc) {
+            self.turns.rotate_right(1);
+        }
+    }
+
     fn withdraw(&mut self, vc: u32, _: u32, _: usize, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 0).is_none() {
             self.turns.retain(|&turn| turn != vc);

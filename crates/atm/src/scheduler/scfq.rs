@@ -45,21 +45,23 @@ pub struct Scfq {
     spacing: Vec<Tag>,
     /// The tag of the unit in service or, if there is none, of the last one.
     now: Tag,
+    /// What that was before the last choice.
+    before: Tag,
     /// The VCs that wait, by the tags of their first units.
     heads: Heap,
 }
 
 impl Scfq {
-    /// The first unit of `vc` is now one of `size`.
-    fn set_head(&mut self, vc: u32, size: u32) {
-        self.heads.set(vc, self.now + self.spacing[vc as usize] * Tag::from(size));
+    /// The first unit of `vc` is now one of `size`, which begins at the virtual time `begin`.
+    fn set_head(&mut self, vc: u32, begin: Tag, size: u32) {
+        self.heads.set(vc, begin + self.spacing[vc as usize] * Tag::from(size));
     }
 
-    /// Sets virtual time back to 0. No busy VC has a tag before the one in service, so that nothing else changes.
+    /// Sets virtual time back to 0. No busy VC has a tag before that, unless a unit of it was dropped, so that hardly anything else changes.
     #[cold]
     fn set_back(&mut self) {
         self.heads.set_back(self.now);
-        self.now = 0;
+        (self.before, self.now) = (0, 0);
     }
 }
 
@@ -78,26 +80,27 @@ impl Scheduler for Scfq {
         let shares = params.share.of(vcs)?;
         let most = shares.iter().max().map_or(1, |&share| Tag::from(share)) << 32;
         let spacing = shares.iter().map(|&share| most.div_ceil(Tag::from(share))).collect();
-        Ok(Self { spacing, now: 0, heads: Heap::new(shares.len()) })
+        Ok(Self { spacing, now: 0, before: 0, heads: Heap::new(shares.len()) })
     }
 
     #[inline]
     fn enqueue(&mut self, vc: u32, _: u32, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 1).is_none() {
             let size = queues.size(vc, 0).expect("a unit was put into the queue");
-            self.set_head(vc, size);
+            self.set_head(vc, self.now, size);
         }
     }
 
     #[inline]
     fn next(&mut self, _: Instant, queues: &impl Queues) -> Option<u32> {
-        let (tag, vc) = self.heads.first()?;
-        self.now = tag;
+        let (mut tag, vc) = self.heads.first()?;
+        (self.before, self.now) = (self.now, tag.max(self.now));
         if self.now >= SET_BACK {
+            tag = tag.saturating_sub(self.now);
             self.set_back();
         }
         match queues.size(vc, 1) {
-            Some(size) => self.set_head(vc, size),
+            Some(size) => self.set_head(vc, tag, size),
             None => self.heads.remove(vc),
         }
         Some(vc)
@@ -105,6 +108,16 @@ impl Scheduler for Scfq {
 
     #[inline]
     fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
+
+    /// The next unit of the VC begins when the one that was dropped would have begun, and virtual time is what it was. A short unit may thus
+    /// have a tag before that: it goes next, and virtual time does not go back for it.
+    fn refund(&mut self, vc: u32, size: u32) {
+        self.now = self.before;
+        if let Some(tag) = self.heads.get(vc) {
+            let spacing = self.spacing[vc as usize] * Tag::from(size);
+            self.heads.set(vc, tag.saturating_sub(spacing));
+        }
+    }
 
     /// What is first now begins when the unit that was first would have begun, as the VC is not charged for what it did not send; but
     /// virtual time does not go back for it.

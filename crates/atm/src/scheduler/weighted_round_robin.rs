@@ -128,6 +128,18 @@ impl Scheduler for WeightedRoundRobin {
         Some(vc)
     }
 
+    /// The next unit of the VC has the turn of the one that was dropped.
+    fn refund(&mut self, vc: u32, _: u32) {
+        *self.left(vc) += 1;
+        let (turns, waiting) = (&mut self.turns, &mut self.waiting);
+        // Where `next` has put the VC, if it has another unit.
+        let is_last = |vcs: &VecDeque<u32>| vcs.back() == Some(&vc);
+        if is_last(turns) || is_last(waiting) {
+            if is_last(turns) { turns } else { waiting }.pop_back();
+            self.turns.push_front(vc);
+        }
+    }
+
     fn withdraw(&mut self, vc: u32, _: u32, _: usize, _: Instant, queues: &impl Queues) {
         if queues.size(vc, 0).is_none() {
             self.turns.retain(|&turn| turn != vc);

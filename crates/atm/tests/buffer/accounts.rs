@@ -111,11 +111,11 @@ impl PortState for Buffer {
         false
     }
 
-    fn waiting_frames(&self, vc: u32) -> u64 {
+    fn waiting_frames(&self, vc: u32, _: bool) -> u64 {
         unreachable!("nothing is pushed out at the head of the queue of VC {vc} here")
     }
 
-    fn waiting_load(&self, vc: u32) -> u64 {
+    fn waiting_load(&self, vc: u32, _: bool) -> u64 {
         unreachable!("nothing is pushed out at the head of the queue of VC {vc} here")
     }
 

@@ -8,6 +8,7 @@ mod dualpi2_steps;
 mod espd;
 mod fair_share;
 mod fq_codel;
+mod heads;
 mod model;
 mod policies;
 mod push_out;

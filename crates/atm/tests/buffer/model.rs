@@ -153,7 +153,7 @@ impl Model {
                 let last = self.queue.iter().rfind(|cell| cell.vc == vc).expect("a cell of the frame");
                 self.remove(policy, vc, last.frame);
             }
-            Victim::First(FirstFrames { vc, count }) => {
+            Victim::First(FirstFrames { vc, count, .. }) => {
                 let frames = self.waiting_of(vc);
                 assert!(count > 0 && count <= frames.len() as u64, "{count} of {frames:?}");
                 frames[..count as usize].iter().for_each(|&frame| self.remove(policy, vc, frame));
@@ -253,11 +253,11 @@ impl PortState for Model {
         self.room(&self.hand) > self.capacity.min(self.vc_capacity)
     }
 
-    fn waiting_frames(&self, vc: u32) -> u64 {
+    fn waiting_frames(&self, vc: u32, _: bool) -> u64 {
         self.waiting_of(vc).len() as u64
     }
 
-    fn waiting_load(&self, vc: u32) -> u64 {
+    fn waiting_load(&self, vc: u32, _: bool) -> u64 {
         let waiting = self.queue.iter().skip(1).filter(|cell| cell.vc == vc);
         waiting.map(|cell| u64::from(cell.load())).sum()
     }

@@ -554,11 +554,11 @@ impl PortState for AtLimit {
     fn is_too_large(&self) -> bool {
         self.snapshot.is_too_large()
     }
-    fn waiting_frames(&self, vc: u32) -> u64 {
-        self.snapshot.waiting_frames(vc)
+    fn waiting_frames(&self, vc: u32, _: bool) -> u64 {
+        self.snapshot.waiting_frames(vc, false)
     }
-    fn waiting_load(&self, vc: u32) -> u64 {
-        self.snapshot.waiting_load(vc)
+    fn waiting_load(&self, vc: u32, _: bool) -> u64 {
+        self.snapshot.waiting_load(vc, false)
     }
     fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
         self.snapshot.holds_more(vc, load)
@@ -605,11 +605,11 @@ impl PortState for Listing {
     fn is_too_large(&self) -> bool {
         self.state.is_too_large()
     }
-    fn waiting_frames(&self, vc: u32) -> u64 {
-        self.state.waiting_frames(vc)
+    fn waiting_frames(&self, vc: u32, _: bool) -> u64 {
+        self.state.waiting_frames(vc, false)
     }
-    fn waiting_load(&self, vc: u32) -> u64 {
-        self.state.waiting_load(vc)
+    fn waiting_load(&self, vc: u32, _: bool) -> u64 {
+        self.state.waiting_load(vc, false)
     }
     fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
         self.state.holds_more(vc, load)

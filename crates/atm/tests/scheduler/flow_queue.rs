@@ -1,8 +1,10 @@
 //! Flow queuing with hashed queues: which VCs meet, and what they share then.
 
+use std::collections::VecDeque;
+
 use celltrain_atm::{
     contract::Category,
-    scheduler::{Discipline, DisciplineName, SchedulerParams, Vcs, flow_hash::FlowHash, flow_queue},
+    scheduler::{Discipline, DisciplineName, SchedulerParams, Side, Vcs, flow_hash::FlowHash, flow_queue},
 };
 
 use crate::model::{Port, discipline, of, service, weighted};
@@ -163,4 +165,54 @@ fn numbers_outside_their_range_are_refused_with_it() {
     for (params, (key, message)) in cases {
         assert_eq!(refused(params), (key, message.to_owned()));
     }
+}
+
+/// What waits in a shared queue, unit by unit: the VCs of its units in their order, and their sizes together.
+#[test]
+fn a_shared_queue_says_what_is_in_it() {
+    let mut port = port(1, 1, 3);
+    let mut sent: Vec<(u32, u32)> = Vec::new();
+    let mut model: VecDeque<(u32, u32)> = VecDeque::new();
+    for step in 0..200 {
+        let (vc, size) = (step % 3, 100 + step % 7 * 40);
+        match step % 5 {
+            0..3 => {
+                port.enqueue(vc, size);
+                model.push_back((vc, size));
+            }
+            3 => {
+                let taken = port.next().unwrap();
+                assert_eq!(taken, model.pop_front());
+                if let Some((vc, size)) = taken {
+                    port.scheduler.refund(vc, size);
+                    sent.push((vc, size));
+                }
+            }
+            _ => {
+                port.withdraw(vc);
+                let last = model.iter().rposition(|unit| unit.0 == vc);
+                last.and_then(|place| model.remove(place));
+            }
+        }
+        let queue = port.scheduler.shared(vc, Side::Arrival).expect("queues are hashed");
+        assert!(queue.vcs.iter().copied().eq(model.iter().map(|unit| unit.0)));
+        assert_eq!(queue.load, model.iter().map(|unit| u64::from(unit.1)).sum::<u64>());
+        assert_eq!((queue.number, queue.queues), (0, 1));
+    }
+    assert!(sent.len() > 30);
+}
+
+/// A unit has left the queue in which it waited, whoever has that now; a VC with a queue of its own shares none.
+#[test]
+fn a_unit_has_left_the_queue_in_which_it_waited() {
+    let mut port = port(1, 2, 3);
+    let side = |port: &Port<Discipline>, vc, side| port.scheduler.shared(vc, side).unwrap().number;
+    (0..3).for_each(|vc| port.enqueue(vc, 600));
+    let queues = [0, 1, 2].map(|vc| side(&port, vc, Side::Arrival));
+    assert!(queues[0] != queues[1] && queues.contains(&queues[2]), "two queues for three VCs: {queues:?}");
+    while let Some((vc, _)) = port.next().unwrap() {
+        assert_eq!(side(&port, vc, Side::Departure), queues[vc as usize]);
+    }
+    let alone = discipline(&of(DisciplineName::DeficitRoundRobin), &weighted(&[1]));
+    assert!(alone.shared(0, Side::Arrival).is_none());
 }

@@ -12,4 +12,5 @@ mod link;
 mod model;
 mod pgps;
 mod priority;
+mod refunds;
 mod shares;

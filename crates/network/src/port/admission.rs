@@ -9,6 +9,7 @@ use celltrain_atm::{
     buffer::{BufferPolicy, Fate, FirstFrames, Head, Needs, PortState, Reason, Verdict, Victim, View},
     cell::{Ecn, Kind},
     policing::Action,
+    scheduler::Side,
 };
 use celltrain_engine::{Instant, stream::Train};
 
@@ -72,16 +73,24 @@ impl<S: Service> PortState for Arrival<'_, S> {
         self.service.last_frame(vc)
     }
 
+    fn is_buffer_full(&self) -> bool {
+        self.service.is_buffer_full(self.at, self.cell)
+    }
+
     fn is_too_large(&self) -> bool {
         self.service.is_too_large(self.cell)
     }
 
-    fn waiting_frames(&self, vc: u32) -> u64 {
-        self.service.waiting_frames(vc)
+    fn queue_of(&self, vc: u32, side: Side) -> u32 {
+        self.service.queue_of(vc, side)
     }
 
-    fn waiting_load(&self, vc: u32) -> u64 {
-        self.service.waiting_load(vc)
+    fn waiting_frames(&self, vc: u32, shared: bool) -> u64 {
+        self.service.waiting_frames(vc, shared)
+    }
+
+    fn waiting_load(&self, vc: u32, shared: bool) -> u64 {
+        self.service.waiting_load(vc, shared)
     }
 
     fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
@@ -175,8 +184,10 @@ impl<S: Service> PortCore<S> {
                 let frame = self.service.remove_last_frame(vc, now);
                 self.note_pushed_out(policy, now, vc, frame);
             }
-            Victim::First(FirstFrames { vc, count }) => {
-                for _ in 0..count {
+            Victim::First(FirstFrames { vc, count, shared }) => {
+                let vcs =
+                    if shared { self.service.first_frames(vc, count) } else { vec![vc; count as usize] };
+                for vc in vcs {
                     let frame = self.service.remove_first_frame(vc, now);
                     self.note_pushed_out(policy, now, vc, frame);
                 }
@@ -203,28 +214,27 @@ impl<S: Service> PortCore<S> {
         }
     }
 
-    /// Asks the policy what becomes at `now` of `cell`, which came at `at` and has just left its queue. The policy decides on data only; RM
-    /// cells are always sent.
+    /// Asks the policy what becomes at `now` of a unit that has just left its queue. The policy decides on data only; RM cells are always
+    /// sent.
     #[inline(always)]
     pub(super) fn fate_of_head<P: BufferPolicy>(
         &mut self,
         policy: &mut P,
         now: Instant,
-        cell: &Cell,
-        at: Instant,
+        unit: &Unit,
     ) -> Fate {
+        let Unit { cell, at, first, .. } = unit;
         if cell.kind != Kind::Data {
             return Fate::Send;
         }
-        let sojourn = now.since(at);
+        let sojourn = now.since(*at);
         let head = Head { cell: *cell, sojourn: sojourn.ps(), now: now.ps() };
         let Some(head) = P::Needs::head(head) else { return Fate::Send };
-        let first = cell.position == 0;
         let port = Arrival { service: &self.service, at: now, cell };
-        let fate = policy.on_head(head, &View::new(&port, first));
+        let fate = policy.on_head(head, &View::new(&port, *first));
         match fate {
             Fate::Send => {}
-            Fate::Mark => self.stats.marked += u64::from(first),
+            Fate::Mark => self.stats.marked += u64::from(*first),
             Fate::Drop => {
                 self.stats.sojourns.add(sojourn);
                 self.entries[cell.vc as usize].withdrawn += 1;

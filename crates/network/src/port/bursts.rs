@@ -89,7 +89,7 @@ impl PortCore<Computed<CellFifo>> {
         if !self.admit::<false, P>(policy, train.first, &mut cell) {
             return 1;
         }
-        let first = Unit { cell, at: train.first, size: 1, low_latency: false };
+        let first = Unit { cell, at: train.first, size: 1, ..Unit::default() };
         self.service.per_vc_mut().enter(cell.vc, cell.clp, first.size);
         let Passed { count, other } = self.pass_cells(policy, &first, slot, train);
         let mut passed = Train { item: cell, ..*train };

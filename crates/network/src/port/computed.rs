@@ -9,6 +9,7 @@ use celltrain_atm::{
     Cell,
     buffer::{BufferPolicy, Needs},
     cell::Kind,
+    scheduler::Side,
 };
 use celltrain_engine::{
     Instant, Time,
@@ -177,11 +178,23 @@ impl<F: Fifo> Service for Computed<F> {
         false
     }
 
-    fn waiting_frames(&self, _: u32) -> u64 {
+    fn is_buffer_full(&self, now: Instant, cell: &Cell) -> bool {
+        self.is_full(now, cell)
+    }
+
+    fn queue_of(&self, vc: u32, _: Side) -> u32 {
+        vc
+    }
+
+    fn first_frames(&self, _: u32, _: u64) -> Vec<u32> {
+        Vec::new()
+    }
+
+    fn waiting_frames(&self, _: u32, _: bool) -> u64 {
         0
     }
 
-    fn waiting_load(&self, vc: u32) -> u64 {
+    fn waiting_load(&self, vc: u32, _: bool) -> u64 {
         panic!("what waits of VC {vc} is not known: a port whose policy pushes out stores its queues")
     }
 
@@ -308,7 +321,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
         self.accept(unit, tally, streams);
         let size = self.service.fifo.size(&cell);
         self.service.per_vc_mut().enter(cell.vc, cell.clp, size);
-        self.service.keep_until_departure(Unit { cell, at, size, low_latency: false });
+        self.service.keep_until_departure(Unit { cell, at, size, ..Unit::default() });
     }
 
     /// Queues an accepted unit and sends it on; `unit` becomes what arrives at the other end.

@@ -170,18 +170,13 @@ impl VcOccupancy {
 #[cfg(test)]
 mod tests {
     use celltrain_atm::Cell;
-    use celltrain_engine::{Instant, random::Randomness};
+    use celltrain_engine::random::Randomness;
 
     use super::*;
 
     /// A buffer of two cells of VC 0 and one of VC 1, and the cells.
     fn three_cells() -> (VcOccupancy, Vec<Unit>) {
-        let unit = |vc| Unit {
-            cell: Cell { vc, ..Cell::default() },
-            at: Instant::default(),
-            size: 1,
-            low_latency: false,
-        };
+        let unit = |vc| Unit { cell: Cell { vc, ..Cell::default() }, size: 1, ..Unit::default() };
         let (mut occupancy, units) = (VcOccupancy::new(2), [0, 1, 0].map(unit));
         for unit in &units {
             occupancy.enter(unit.cell.vc, false, 1);

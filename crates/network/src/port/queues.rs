@@ -2,7 +2,10 @@
 
 mod single;
 
-use std::{collections::VecDeque, fmt};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    fmt,
+};
 
 use celltrain_atm::{Cell, cell::Kind, scheduler::Queues};
 use celltrain_engine::Instant;
@@ -20,6 +23,8 @@ pub(super) struct Unit {
     /// Whether a queue of low delay is for it, by the ECN field with which it arrived (RFC 9332, figure 3): a mark that it gets here does
     /// not change its queue.
     pub(super) low_latency: bool,
+    /// Whether it began a frame as it came, where a policy decides at the head of the queue: the unit before it had an end mark.
+    pub(super) first: bool,
 }
 
 impl Unit {
@@ -327,6 +332,23 @@ impl Store {
         count
     }
 
+    /// Whose the frames are, complete or not, of which nothing has left, in the order of their first units in a queue that several VCs share:
+    /// `vcs` has the VC of each unit there.
+    pub(super) fn whole_frames_of(&self, vcs: impl Iterator<Item = u32>) -> impl Iterator<Item = u32> {
+        let mut seen = BTreeMap::new();
+        vcs.filter(move |&vc| {
+            let Waiting::ByVc(queues) = &self.units else { panic!("one queue has no scheduler") };
+            let sent = self.frames[vc as usize].sent;
+            let (place, last) = seen.entry(vc).or_insert((0, sent));
+            let Unit { cell, .. } = queues.units(vc)[*place];
+            *place += 1;
+            let number = Some(cell.frame).filter(|_| cell.kind == Kind::Data);
+            let begins = number.is_some() && number != sent && number != *last;
+            *last = if begins { number } else { *last };
+            begins
+        })
+    }
+
     /// What a scheduler counts of the units of `vc` together.
     pub(super) fn load_of(&self, vc: u32) -> u64 {
         match &self.units {
@@ -470,7 +492,7 @@ mod tests {
     }
 
     fn unit(cell: Cell) -> Unit {
-        Unit { cell, at: Instant::default(), size: 1, low_latency: false }
+        Unit { cell, size: 1, ..Unit::default() }
     }
 
     /// A cell arrives, to be sent at once if `passes`.

@@ -5,7 +5,12 @@
 //! may depend on what arrives until then, queues are *stored*, and departures are events. Both give the same results
 //! wherever both apply.
 
-use celltrain_atm::{Cell, contract::Category, quantity::Capacity, scheduler::DisciplineName};
+use celltrain_atm::{
+    Cell,
+    contract::Category,
+    quantity::Capacity,
+    scheduler::{DisciplineName, Side},
+};
 use celltrain_engine::{
     Instant, Time,
     time::{Span, SpanSum},
@@ -66,6 +71,9 @@ pub(super) trait Service {
     /// Whether `cell` finds no room at `now`, in the buffer or below a limit of its VC.
     fn is_full(&self, now: Instant, cell: &Cell) -> bool;
 
+    /// Whether `cell` finds no room in the buffer at `now`, or in the memory that it is in, whatever the limit of its VC.
+    fn is_buffer_full(&self, now: Instant, cell: &Cell) -> bool;
+
     /// Whether `cell` would exceed a limit of its VC, or is larger than the buffer.
     fn is_vc_full(&self, cell: &Cell) -> bool;
 
@@ -87,13 +95,19 @@ pub(super) trait Service {
     /// Takes that frame out of the buffer, its last unit first; returns also whether nothing more of it comes: its end mark was among them.
     fn remove_last_frame(&mut self, vc: u32, now: Instant) -> (Vec<Unit>, bool);
 
-    /// Frames of `vc`, complete or not, of which nothing has left its queue.
-    fn waiting_frames(&self, vc: u32) -> u64;
+    /// The queue of `vc` at that side, which it may share with other VCs.
+    fn queue_of(&self, vc: u32, side: Side) -> u32;
 
-    /// What waits in the queue of `vc`, in bytes of packets or in cells.
-    fn waiting_load(&self, vc: u32) -> u64;
+    /// Frames of `vc`, complete or not, of which nothing has left the queue; `shared`: of all VCs in its queue.
+    fn waiting_frames(&self, vc: u32, shared: bool) -> u64;
 
-    /// Whether more than `load` waits in the queue of `vc`, or in all.
+    /// Whose the first `count` of those frames are in the queue of `vc`, of all VCs there.
+    fn first_frames(&self, vc: u32, count: u64) -> Vec<u32>;
+
+    /// What waits of `vc`, in bytes of packets or in cells; `shared`: of all VCs in its queue.
+    fn waiting_load(&self, vc: u32, shared: bool) -> u64;
+
+    /// Whether more than `load` waits in the queue that `vc` has left, or in all.
     fn holds_more(&self, vc: Option<u32>, load: u64) -> bool;
 
     /// Takes the first of those frames out of the buffer, its first unit first; returns also whether nothing more of it comes.

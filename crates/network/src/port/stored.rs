@@ -9,7 +9,10 @@ mod serving;
 
 use std::fmt;
 
-use celltrain_atm::{Cell, scheduler::Priority};
+use celltrain_atm::{
+    Cell,
+    scheduler::{Priority, SharedQueue, Side},
+};
 use celltrain_engine::{
     Instant, Slot, Time,
     quantity::BitRate,
@@ -288,6 +291,11 @@ impl Stored {
         self.line = self.line.at(rate);
     }
 
+    /// The queue at that side of `vc`, if VCs share queues.
+    fn shared(&self, vc: u32, side: Side) -> Option<SharedQueue<'_>> {
+        self.scheduler.as_ref()?.shared(vc, side)
+    }
+
     /// Whether `cell` exceeds a limit other than the size of the buffer.
     fn exceeds_limits(&self, cell: &Cell) -> bool {
         self.exceeds_vc(cell) || !self.has_memory(self.occupancy.total(), 0, self.size(cell))
@@ -364,6 +372,11 @@ impl Service for Stored {
         u64::from(self.size(cell)) > room || self.exceeds_limits(cell)
     }
 
+    fn is_buffer_full(&self, _: Instant, cell: &Cell) -> bool {
+        let (own, size) = (self.occupancy.total(), self.size(cell));
+        u64::from(size) > self.capacity - own || !self.has_memory(own, 0, size)
+    }
+
     #[inline]
     fn is_vc_full(&self, cell: &Cell) -> bool {
         self.exceeds_vc(cell) || self.books.memory().is_some() && self.exceeds_memory(cell)
@@ -413,16 +426,38 @@ impl Service for Stored {
         }
     }
 
-    fn waiting_frames(&self, vc: u32) -> u64 {
-        self.store.whole_frames(vc)
+    fn queue_of(&self, vc: u32, side: Side) -> u32 {
+        self.shared(vc, side).map_or(vc, |queue| queue.number as u32)
     }
 
-    fn waiting_load(&self, vc: u32) -> u64 {
-        self.store.load_of(vc)
+    fn waiting_frames(&self, vc: u32, shared: bool) -> u64 {
+        match self.shared(vc, Side::Arrival).filter(|_| shared) {
+            Some(queue) => self.store.whole_frames_of(queue.vcs.iter().copied()).count() as u64,
+            None => self.store.whole_frames(vc),
+        }
+    }
+
+    fn first_frames(&self, vc: u32, count: u64) -> Vec<u32> {
+        match self.shared(vc, Side::Arrival) {
+            Some(queue) => {
+                self.store.whole_frames_of(queue.vcs.iter().copied()).take(count as usize).collect()
+            }
+            None => vec![vc; count as usize],
+        }
+    }
+
+    fn waiting_load(&self, vc: u32, shared: bool) -> u64 {
+        match self.shared(vc, Side::Arrival).filter(|_| shared) {
+            Some(queue) => queue.load,
+            None => self.store.load_of(vc),
+        }
     }
 
     fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
-        self.store.holds_more(vc, load)
+        match vc.and_then(|vc| self.shared(vc, Side::Departure)) {
+            Some(queue) => queue.load > load,
+            None => self.store.holds_more(vc, load),
+        }
     }
 
     fn remove_first_frame(&mut self, vc: u32, now: Instant) -> (Vec<Unit>, bool) {

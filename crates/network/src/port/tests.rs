@@ -76,7 +76,7 @@ fn a_port_stores_its_queues_only_where_it_has_to() {
         (&[STORED], true),
         (&[("switch.vc-buffer", "999 cells")], true),
         (&[("switch.discard.policy", "epd-push-out")], true),
-        (&[("link.trunk.rate-changes", "[{ at = \"1 s\", rate = \"100 Mbit/s\" }]")], true),
+        (&[("link.trunk.rate-changes", "[{ at = \"10 ms\", rate = \"100 Mbit/s\" }]")], true),
         (&[("topology.sources", "2"), ("flow", "[{ name = \"1\", vc.category = \"vbr\" }]")], true),
     ];
     for (overrides, stored) in cases {

@@ -83,7 +83,7 @@ impl PortCore<Stored> {
             self.advance::<PLAIN, P>(policy, train.first, streams);
             // No scheduler asks at a plain port.
             let low_latency = !PLAIN && train.item.ecn.is_low_latency();
-            let mut unit = Unit { cell: train.item, at: train.first, size: 0, low_latency };
+            let mut unit = Unit { cell: train.item, at: train.first, low_latency, ..Unit::default() };
             if PLAIN || self.notify_allocator(unit.at, &mut unit.cell, streams) {
                 let behind = self.on_unit::<PLAIN, P>(policy, &mut unit, train, streams);
                 if behind > 0 {
@@ -241,8 +241,8 @@ impl PortCore<Stored> {
         if !P::Needs::DEQUEUE {
             return true;
         }
-        let Unit { cell, at, .. } = self.service.unit;
-        match self.fate_of_head(policy, now, &cell, at) {
+        let unit = self.service.unit;
+        match self.fate_of_head(policy, now, &unit) {
             Fate::Send => true,
             Fate::Mark => {
                 self.service.unit.cell.ecn = Ecn::Marked;
@@ -286,6 +286,7 @@ impl PortCore<Stored> {
         train: &Train<Cell>,
         streams: &mut Streams,
     ) -> u32 {
+        unit.first = P::Needs::DEQUEUE && self.entries[unit.cell.vc as usize].at_frame_start;
         let accepted = if PLAIN {
             self.admit::<false, P>(policy, unit.at, &mut unit.cell)
         } else {
