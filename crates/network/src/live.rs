@@ -270,15 +270,15 @@ impl Live {
         reactions
     }
 
-    /// The short flows that ended from `since` on, flow by flow.
+    /// The short flows and finite transfers that ended from `since` on, flow by flow.
     #[must_use]
     pub fn completions(&self, since: Time) -> Vec<Completion> {
         let mut completions = Vec::new();
         for (flow, ends) in self.network.flows.iter().enumerate() {
-            let Some(pool) = self.network.pool(ends) else { continue };
+            let begun = self.network.begun(ends);
             for had in self.network.had(ends, since) {
                 // Receivers count from 1, and do not know the size.
-                let Some(begun) = (had.flow as usize).checked_sub(1).map(|place| pool.begun[place]) else {
+                let Some(begun) = (had.flow as usize).checked_sub(1).map(|place| begun[place]) else {
                     continue;
                 };
                 if had.bytes == begun.bytes {

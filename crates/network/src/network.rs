@@ -18,7 +18,7 @@ use crate::{
     discards::DiscardLog,
     division::{Division, OF_CELLS},
     flight::{InFlight, SentTimes, Streams, handle},
-    host::{AbrSource, Had, Host, IncomingStats, Pool},
+    host::{AbrSource, Begun, Had, Host, IncomingStats, Pool},
     measures::Delays,
     node::Node,
     partition::Processes,
@@ -353,10 +353,26 @@ impl Network {
         self.pool(flow).map_or(0, Pool::used)
     }
 
-    /// What the receivers of flow `flow` have had of each short flow of which anything came from `since` on.
+    /// The short flows of flow `flow` that have begun, in the order of their numbers, or its finite transfer, which may begin later.
+    pub(crate) fn begun(&self, flow: &FlowEnds) -> &[Begun] {
+        match flow.carrier {
+            Carrier::Pool { .. } => self.pool(flow).map_or(&[], |pool| &pool.begun),
+            Carrier::Tcp { receiver, .. } => {
+                let transfer = self.host(flow.to).transfer(receiver);
+                transfer.map_or(&[], |transfer| std::slice::from_ref(&transfer.begun))
+            }
+            _ => &[],
+        }
+    }
+
+    /// What the receivers of flow `flow` have had of each short flow, or of its finite transfer, if anything of it came from `since` on.
     pub(crate) fn had(&self, flow: &FlowEnds, since: Time) -> Vec<Had> {
-        let Carrier::Pool { receiver, .. } = flow.carrier else { return Vec::new() };
-        self.host(flow.to).pool_had(receiver..receiver + self.used(flow), since).collect()
+        let (receiver, count) = match flow.carrier {
+            Carrier::Pool { receiver, .. } => (receiver, self.used(flow)),
+            Carrier::Tcp { receiver, .. } => (receiver, 1),
+            _ => return Vec::new(),
+        };
+        self.host(flow.to).had(receiver..receiver + count, since).collect()
     }
 
     /// The transfer delays of the frames of flow `flow`, if they are measured and its VC is its own, or first its.
@@ -420,7 +436,7 @@ impl Network {
             until = until.min(channel.clock());
         }
         let of_link = |link: &usize| Capture {
-            place: graph.link_name(*link),
+            place: graph.links[*link].ends(&graph.nodes),
             content: Content::Cells,
             bytes: merged(taps.remove(link).into_iter().flatten(), until),
         };

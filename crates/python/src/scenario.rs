@@ -1,6 +1,6 @@
 //! Scenarios and what is known about them.
 
-use std::{path::PathBuf, sync::OnceLock};
+use std::{collections::HashMap, path::PathBuf, sync::OnceLock};
 
 use celltrain_atm::{buffer::PolicyName, scheduler::DisciplineName};
 use celltrain_engine::time::seconds;
@@ -12,6 +12,8 @@ use crate::panic::caught;
 import_exception!(celltrain.errors, ScenarioError);
 
 type Overrides = Vec<(String, String)>;
+/// Names of ports, each with the share of a flow's ways that cross it.
+type Ports = Vec<(String, f64)>;
 
 /// A scenario, read and checked; immutable.
 #[pyclass(frozen, eq, module = "celltrain._core")]
@@ -129,6 +131,15 @@ impl Scenario {
     fn flow_names(&self) -> PyResult<Vec<String>> {
         let graph = self.inner.graph().map_err(|error| ScenarioError::new_err(error.to_string()))?;
         Ok(graph.flows.into_iter().map(|flow| flow.name).collect())
+    }
+
+    /// For each of some flows the ports that its data cross, and those that its ACKs do: names, and the shares of its ways that cross
+    /// each. Unknown flows cross none.
+    fn ports_of(&self, flows: Vec<String>) -> PyResult<Vec<(Ports, Ports)>> {
+        let graph = self.inner.graph().map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        let known: HashMap<_, _> = graph.flows.iter().map(|flow| (flow.name.as_str(), flow)).collect();
+        let of_flow = |name: &String| known.get(name.as_str()).map(|flow| graph.ports_of(flow).into());
+        Ok(flows.iter().map(|name| of_flow(name).unwrap_or_default()).collect())
     }
 
     /// Sentences about the network that someone who runs it should know.

@@ -37,7 +37,7 @@ use crate::{
     channel::ChannelParts,
     flight::{InFlight, PayloadQueue},
     free::free,
-    host::{Endpoint, HostParts, IpLayer, Member, Pool, Sends, Service},
+    host::{Begun, Endpoint, HostParts, IpLayer, Member, Pool, Sends, Service},
     measures::{Idle, Sampler},
     network::{Carrier, FlowEnds, Network},
     port::{Port, VcEntry},
@@ -327,7 +327,7 @@ impl Builder<'_> {
             };
         }
         let size = match &*flow.traffic {
-            Traffic::ShortFlows(form) => form.most_active as usize,
+            Traffic::ShortFlows(form) => form.most_at_once() as usize,
             _ => 1,
         };
         let (sender, receiver) = self.endpoints(flow, path, [outgoing, ack_outgoing], size);
@@ -352,7 +352,11 @@ impl Builder<'_> {
             }
             traffic => {
                 let (bytes, every) = match traffic {
-                    Traffic::Finite(finite) => (finite.bytes.0, None),
+                    Traffic::Finite(finite) => {
+                        let begun = Begun { at: start.ps(), bytes: finite.bytes.0 };
+                        self.host(flow.to).endpoints[receiver].member = Some(Member::transfer(begun));
+                        (finite.bytes.0, None)
+                    }
                     Traffic::Bursty(bursty) => (bursty.bytes.0, Some(bursty.every.ps())),
                     _ => (u64::MAX, None),
                 };

@@ -40,7 +40,7 @@ pub(crate) use self::{
     abr::{AbrDestination, AbrEnd, AbrSource, CellQueue},
     ip::IpLayer,
     pace::Pace,
-    pool::{Had, Member, Pool},
+    pool::{Begun, Had, Member, Pool},
     server::Service,
 };
 

@@ -34,6 +34,18 @@ pub(crate) struct Had {
     pub(crate) at: Time,
 }
 
+impl Had {
+    /// What the receiver of the flow has after a segment that came `now`.
+    fn note(&mut self, now: Time, tcp: &Tcp) {
+        if let Tcp::Receiver(receiver) = tcp
+            && receiver.stats().distinct_bytes > self.bytes
+        {
+            self.bytes = receiver.stats().distinct_bytes;
+            self.at = now;
+        }
+    }
+}
+
 /// The flows that arrive at a host for one destination.
 #[derive(Debug)]
 pub(crate) struct Pool {
@@ -96,8 +108,18 @@ pub(crate) enum Member {
     },
     /// It receives them.
     Receiver(Box<Receiving>),
+    /// It has no pool: it receives one finite transfer.
+    Transfer(Box<Transfer>),
     /// It has no pool: a party writes and reads here.
     Party(Box<Party>),
+}
+
+/// A finite transfer, as its receiving end sees it.
+#[derive(Debug)]
+pub(crate) struct Transfer {
+    /// When it begins, which may be after the end of the run, and how long it is.
+    pub(crate) begun: Begun,
+    had: Had,
 }
 
 /// The receiving end of one flow after the other.
@@ -116,6 +138,11 @@ impl Member {
     pub(crate) fn receiver(params: &Arc<Params>) -> Self {
         let (had, past) = (Had::default(), ReceiverStats::default());
         Self::Receiver(Box::new(Receiving { params: Arc::clone(params), had, earlier: Vec::new(), past }))
+    }
+
+    /// The receiver of a finite transfer.
+    pub(crate) fn transfer(begun: Begun) -> Self {
+        Self::Transfer(Box::new(Transfer { begun, had: Had { flow: 1, bytes: 0, at: begun.at } }))
     }
 
     /// Whether a client writes requests here and reads answers.
@@ -189,12 +216,17 @@ impl Host {
         sum
     }
 
-    /// What the receivers of a pool have had of each flow of which anything came from `since` on, or which began then.
-    pub(crate) fn pool_had(
-        &self,
-        endpoints: std::ops::Range<usize>,
-        since: Time,
-    ) -> impl Iterator<Item = Had> {
+    /// The finite transfer that an endpoint receives, if it does.
+    pub(crate) fn transfer(&self, endpoint: usize) -> Option<&Transfer> {
+        match &self.parts.endpoints[endpoint].member {
+            Some(Member::Transfer(transfer)) => Some(transfer),
+            _ => None,
+        }
+    }
+
+    /// What receivers, those of a pool or of a finite transfer, have had of each flow of which anything came from `since` on, or which began
+    /// then.
+    pub(crate) fn had(&self, endpoints: std::ops::Range<usize>, since: Time) -> impl Iterator<Item = Had> {
         self.parts.endpoints[endpoints].iter().flat_map(move |endpoint| match &endpoint.member {
             Some(Member::Receiver(receiving)) => {
                 let Receiving { earlier, had, .. } = receiving.as_ref();
@@ -202,6 +234,9 @@ impl Host {
                 let earlier = &earlier[earlier.partition_point(|had| had.at < since)..];
                 let had = (had.at >= since).then_some(had);
                 earlier.iter().chain(had).copied().collect()
+            }
+            Some(Member::Transfer(transfer)) => {
+                (transfer.had.at >= since).then_some(transfer.had).into_iter().collect()
             }
             _ => Vec::new(),
         })
@@ -263,12 +298,12 @@ impl Host {
                     receiving.had = Had { flow: packet.flow, bytes: 0, at: now };
                 }
                 endpoint.tcp.on_segment(now, &packet.segment);
-                if let Tcp::Receiver(receiver) = &endpoint.tcp
-                    && receiver.stats().distinct_bytes > receiving.had.bytes
-                {
-                    receiving.had.bytes = receiver.stats().distinct_bytes;
-                    receiving.had.at = now;
-                }
+                receiving.had.note(now, &endpoint.tcp);
+                self.send_due(now, index, streams);
+            }
+            Member::Transfer(transfer) => {
+                endpoint.tcp.on_segment(now, &packet.segment);
+                transfer.had.note(now, &endpoint.tcp);
                 self.send_due(now, index, streams);
             }
             Member::Sender { pool, busy } => {

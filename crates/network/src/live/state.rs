@@ -108,7 +108,7 @@ pub struct Discard {
     pub reason: &'static str,
 }
 
-/// A short flow all of whose bytes have arrived.
+/// A short flow or finite transfer all of whose bytes have arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
     /// When the last of them did.

@@ -83,10 +83,15 @@ impl Levels {
         &mut self.times[bin]
     }
 
-    /// The bins with any time, and that time in picoseconds.
+    /// The bins with any time, and that time in picoseconds, rounded so that all together are as long as they were.
     pub(crate) fn bins(&self) -> impl Iterator<Item = (usize, u64)> {
-        let picoseconds = |&time: &u128| (time >> 64) as u64;
-        self.times.iter().map(picoseconds).enumerate().filter(|&(_, time)| time > 0)
+        let rounded = |time: u128| ((time + (1 << 63)) >> 64) as u64;
+        let picoseconds = move |sum: &mut u128, &time: &u128| {
+            let before = rounded(*sum);
+            *sum += time;
+            Some(rounded(*sum) - before)
+        };
+        self.times.iter().scan(0, picoseconds).enumerate().filter(|&(_, time)| time > 0)
     }
 }
 
@@ -123,6 +128,16 @@ mod tests {
         levels.add_backlog(span(1500), SLOT);
         let levels = levels.without_backlog(span(800), SLOT);
         assert_eq!(levels.bins().collect::<Vec<_>>(), [(1, 200), (2, 500)]);
+    }
+
+    /// Half a picosecond at each of two levels is a picosecond, and no time in which nothing was there.
+    #[test]
+    fn what_rounding_leaves_is_not_lost() {
+        let times = vec![0, 3 << 63, 1 << 63, 1 << 62, 1 << 64];
+        let levels = Levels { times, since: Instant::default() };
+        assert_eq!(levels.bins().collect::<Vec<_>>(), [(1, 2), (4, 1)]);
+        let total: u64 = levels.bins().map(|(_, time)| time).sum();
+        assert_eq!(total, 3);
     }
 
     #[test]

@@ -1,4 +1,6 @@
-//! Completion times of short flows.
+//! Completion times of short flows and of finite transfers.
+
+use std::ops::Range;
 
 use celltrain_atm::{aal5, cell::CELL_BITS};
 use celltrain_engine::{
@@ -7,14 +9,14 @@ use celltrain_engine::{
 };
 
 use crate::{
-    host::{Had, Pool},
-    scenario::{Flow, Framing, Graph},
+    host::{Begun, Had},
+    scenario::{Flow, Framing, Graph, Link},
 };
 
 /// The largest sizes of the classes of flows, in bytes; the last class has the rest.
 pub(super) const CLASSES: [u64; 3] = [10_000, 100_000, 1_000_000];
 
-/// A short flow that has come to its end.
+/// A short flow or a finite transfer that has come to its end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Completion {
     pub(super) bytes: u64,
@@ -31,7 +33,7 @@ impl Completion {
     }
 }
 
-/// The short flows that arrived in the measured part of a run.
+/// The short flows that arrived in the measured part of a run, and the finite transfers that began in it.
 #[derive(Debug, Default)]
 pub(super) struct Completions {
     /// Those that ended, by the order of the flows and of their arrivals.
@@ -43,26 +45,27 @@ pub(super) struct Completions {
 }
 
 impl Completions {
-    /// What became of the flows of a pool that arrived from `begin` on, of which receivers have had so much; `empty` is the time that so
+    /// What became of the flows that began within `window`, of which receivers have had so much; `empty` is the time that so
     /// many bytes take in an empty network.
-    pub(super) fn add(&mut self, pool: &Pool, had: Vec<Had>, begin: Time, empty: impl Fn(u64) -> Time) {
-        let begun = &pool.begun;
-        let mut ended: Vec<Option<Time>> = vec![None; begun.len()];
-        for had in had {
-            // Receivers count from 1; they do not know the size.
-            let Some(place) = (had.flow as usize).checked_sub(1) else { continue };
-            ended[place] = (had.bytes == begun[place].bytes).then_some(had.at);
-        }
-        for (flow_begun, ended) in std::iter::zip(begun, ended).filter(|(begun, _)| begun.at >= begin) {
-            let Some(ended) = ended else {
+    pub(super) fn add(
+        &mut self,
+        begun: &[Begun],
+        had: Vec<Had>,
+        window: Range<Time>,
+        empty: impl Fn(u64) -> Time,
+    ) {
+        for (begun, took) in std::iter::zip(begun, times(begun, had)) {
+            if !window.contains(&begun.at) {
+                continue;
+            }
+            let Some(time) = took else {
                 self.unfinished += 1;
                 continue;
             };
-            let time = ended - flow_begun.at;
             self.done.push(Completion {
-                bytes: flow_begun.bytes,
+                bytes: begun.bytes,
                 time: seconds(time),
-                slowdown: time as f64 / empty(flow_begun.bytes) as f64,
+                slowdown: time as f64 / empty(begun.bytes) as f64,
             });
         }
     }
@@ -88,42 +91,69 @@ impl Completions {
     }
 }
 
-/// The time of `bytes` from one end to the other through empty buffers, as fast as the links carry them: the delays of all links, the
-/// slowest link's time for all packets, and the others' for the last packet, or for its last cell. TCP's own round trips are not
-/// in it, so that nothing is faster. Where packets are sprayed it is the fastest way's, and only the links that all packets pass
-/// count for more than the last one.
+/// How long each flow took until its last byte reached the receiver; `None` for those of which bytes are missing.
+pub(super) fn times(begun: &[Begun], had: Vec<Had>) -> Vec<Option<Time>> {
+    let mut times = vec![None; begun.len()];
+    for had in had {
+        // Receivers count from 1; they do not know the size.
+        let Some(place) = (had.flow as usize).checked_sub(1) else { continue };
+        times[place] = (had.bytes == begun[place].bytes).then(|| had.at - begun[place].at);
+    }
+    times
+}
+
+/// The time of `bytes` from one end to the other through empty buffers, as fast as the links carry them: each link begins with a packet, or a
+/// cell, when it has come whole and the one before has left. TCP's own round trips are not in it, so that nothing is faster. Where packets are
+/// sprayed it is the fastest way's, and on the links that only some of them pass the last one is taken for the only one.
 pub(super) fn empty_network(graph: &Graph, flow: &Flow, aal5: &aal5::Params, bytes: u64) -> Time {
-    let headers = if flow.tcp.timestamps { 52 } else { 40 };
-    let (mss, full) = (u64::from(flow.tcp.mss), bytes.div_ceil(u64::from(flow.tcp.mss)) - 1);
-    let last = bytes - full * mss;
-    // The time of so many octets in packets on a link, and of what comes last on it.
-    let times = |link: usize| {
-        let link = &graph.links[link];
-        match link.framing {
-            Framing::Cells => {
-                let cell = Slot::of_bits(CELL_BITS, link.fastest());
-                let cells = full * aal5.cells(mss + headers) + aal5.cells(last + headers);
-                (slots(cell, cells), slots(cell, 1))
-            }
-            Framing::Packets => {
-                let (octet, extra) = (Slot::of_bits(8, link.fastest()), headers + link.overhead.0);
-                (slots(octet, bytes + (full + 1) * extra), slots(octet, last + extra))
-            }
-        }
-    };
     let way = |(route, share): (&[usize], f64)| {
-        let delays: Time = route.iter().map(|&link| graph.links[link].shortest_delay.ps()).sum();
-        let (mut slowest, mut ends) = (0, 0);
-        for (place, (all, end)) in route.iter().map(|&link| times(link)).enumerate() {
-            // The slowest link's time is that of everything, or of a part of it where packets take several ways.
-            if share == 1.0 || place == 0 || place + 1 == route.len() {
-                slowest = slowest.max(all - end);
+        // When the first full unit reaches the link, and the last unit of all; how long those between take where that is longest.
+        let (mut first, mut last, mut between) = (0, 0, 0);
+        for (place, &link) in route.iter().enumerate() {
+            let OnLink { full, unit, end } = OnLink::of(&graph.links[link], flow, aal5, bytes);
+            let each = slots(unit, 1);
+            let passed_by_all = share == 1.0 || place == 0 || place + 1 == route.len();
+            if full > 0 && passed_by_all {
+                between = between.max(slots(unit, full - 1));
+                last = last.max(first + each + between);
             }
-            ends += end;
+            let delay = graph.links[link].shortest_delay.ps();
+            first += delay + if share == 1.0 { each } else { end };
+            last += delay + end;
         }
-        (delays + slowest + ends).max(1)
+        last.max(1)
     };
     flow.ways().map(way).min().expect("a flow has a way")
+}
+
+/// What some bytes of a flow are on a link.
+struct OnLink {
+    /// Full packets before the last one, or cells before the last one.
+    full: u64,
+    /// The time of one of these.
+    unit: Slot,
+    /// The time of the last one.
+    end: Time,
+}
+
+impl OnLink {
+    fn of(link: &Link, flow: &Flow, aal5: &aal5::Params, bytes: u64) -> Self {
+        let headers = if flow.tcp.timestamps { 52 } else { 40 };
+        let mss = u64::from(flow.tcp.mss);
+        let full = bytes.div_ceil(mss) - 1;
+        let last = bytes - full * mss + headers;
+        match link.framing {
+            Framing::Cells => {
+                let unit = Slot::of_bits(CELL_BITS, link.fastest());
+                let cells = full * aal5.cells(mss + headers) + aal5.cells(last);
+                Self { full: cells - 1, unit, end: slots(unit, 1) }
+            }
+            Framing::Packets => {
+                let octets = |octets: u64| Slot::of_bits(8 * (octets + link.overhead.0), link.fastest());
+                Self { full, unit: octets(mss + headers), end: slots(octets(last), 1) }
+            }
+        }
+    }
 }
 
 fn slots(slot: Slot, count: u64) -> Time {

@@ -1,4 +1,4 @@
-//! Whole distributions of a run: transfer delays, completion times of short flows, and occupancies of ports over time.
+//! Whole distributions of a run: transfer delays, completion times of short flows and finite transfers, and occupancies of ports over time.
 
 use celltrain_engine::{Time, time::SECOND};
 
@@ -68,7 +68,7 @@ impl Rows {
         self.add(&of, delays.bins());
     }
 
-    /// Adds the completion times of short flows.
+    /// Adds the completion times of short flows and finite transfers.
     fn add_completions(&mut self, completions: &Completions) {
         let mut times = Histogram::default();
         completions.done.iter().for_each(|flow| times.add((flow.time * SECOND as f64).round() as Time));
@@ -100,7 +100,7 @@ impl Rows {
     }
 }
 
-/// The distributions of the transfer delays of `flows`, of each kind and category of them and of all, of the completion times of short flows,
+/// The distributions of the transfer delays of `flows`, of each kind and category of them and of all, of the completion times of transfers,
 /// and of the occupancies of those `ports` that were told to follow theirs during the `window`.
 pub(super) fn distribution_table<'a>(
     flows: &[Flow],

@@ -11,12 +11,13 @@ use crate::{
 };
 
 impl Experiment<'_> {
-    /// One row per flow; `delays` are those of each flow's VC, and `responses` the response times of its requests.
+    /// One row per flow; `delays` are those of each flow's VC, `responses` the response times of its requests, and `transfers` the completion
+    /// times of finite transfers.
     pub(super) fn flow_table(
         &self,
         counts: &[FlowCounts],
         delays: &[Option<&Delays>],
-        responses: &[Option<&Delays>],
+        (responses, transfers): (&[Option<&Delays>], Vec<f64>),
         excess: Excess,
     ) -> Table {
         let (graph, window) = (&self.graph, self.window());
@@ -26,6 +27,7 @@ impl Experiment<'_> {
             // Nothing comes back of most flows without TCP.
             if flow.back.is_empty() { f64::NAN } else { seconds(delays.sum()) }
         };
+        let circuit = |flow: &Flow| graph.flows[flow.circuit].name.clone();
         let count = |get: fn(&FlowCounts) -> u64| Column::counts(counts.iter().map(get));
         let rate = |get: fn(&FlowCounts) -> u64| {
             Column::Number(counts.iter().map(|flow| bits_per_second(get(flow), window)).collect())
@@ -36,6 +38,10 @@ impl Experiment<'_> {
                 flow.limits.map_or(f64::NAN, |limits| get(&limits) as f64 / window as f64)
             };
             Column::Number(counts.iter().map(share).collect())
+        };
+        // A VC counts once: its guarantee is one for all flows that share it.
+        let guarantee = |(index, flow): (usize, &Flow)| {
+            minimum_rate(flow).filter(|_| flow.circuit == index).unwrap_or(f64::NAN)
         };
         let delay = |get: &dyn Fn(&Together<'_>) -> f64| of_each(delays, get);
         let response = |get: &dyn Fn(&Together<'_>) -> f64| of_each(responses, get);
@@ -68,12 +74,7 @@ impl Experiment<'_> {
                 ("source_queue_max", count(|flow| flow.source_queue_max)),
                 ("cells_useful", count(|flow| flow.incoming.useful_cells)),
                 ("cells_useless", count(|flow| flow.incoming.useless_cells)),
-                (
-                    "mcr",
-                    Column::Number(
-                        graph.flows.iter().map(|flow| minimum_rate(flow).unwrap_or(f64::NAN)).collect(),
-                    ),
-                ),
+                ("mcr", Column::Number(graph.flows.iter().enumerate().map(guarantee).collect())),
                 ("limited_by_application", limited(|limits| limits.application)),
                 ("limited_by_handshake", limited(|limits| limits.handshake)),
                 ("limited_by_receive_window", limited(|limits| limits.receive_window)),
@@ -84,6 +85,7 @@ impl Experiment<'_> {
                 ("excess_of_equal_part", Column::Number(excess.of_equal)),
                 ("excess_of_weighted_part", Column::Number(excess.of_weighted)),
                 ("category", Column::Text(graph.flows.iter().map(category).collect())),
+                ("circuit", Column::Text(graph.flows.iter().map(circuit).collect())),
                 ("cell_loss_ratio", Column::Number(counts.iter().map(FlowCounts::loss_ratio).collect())),
                 ("transfer_delay_mean", delay(&|delays| delays.mean())),
                 ("transfer_delay_p50", delay(&|delays| delays.quantile(0.5))),
@@ -100,6 +102,7 @@ impl Experiment<'_> {
                 ("response_time_p95", response(&|times| times.quantile(0.95))),
                 ("response_time_p99", response(&|times| times.quantile(0.99))),
                 ("response_time_max", response(&|times| times.most())),
+                ("completion_time", Column::Number(transfers)),
             ],
         )
     }

@@ -31,7 +31,7 @@ use crate::{
     measures::{Delays, Excess, Guaranteed, Series, Together},
     network::{Carrier, FlowEnds, Network},
     port::{Location, Port},
-    scenario::{Flow, Framing, Graph, Scenario, ScenarioError},
+    scenario::{Flow, Framing, Graph, Scenario, ScenarioError, Traffic},
     table::Table,
 };
 
@@ -275,7 +275,8 @@ impl<'a> Experiment<'a> {
         let mut series = self.series(&network);
         series.append(&mut events.series);
         let summary = self.summary((&flows, arrived), &delays, &ports, &series, &excess, &waits);
-        let of_flows = self.flow_table(&flows, &delays, &responses, excess);
+        let waited = (responses.as_slice(), self.transfer_times(&network));
+        let of_flows = self.flow_table(&flows, &delays, waited, excess);
         // Of very many flows, they take as much room as the next table.
         drop(flows);
         RunResult {
@@ -292,13 +293,11 @@ impl<'a> Experiment<'a> {
         }
     }
 
-    /// The name of the port that occupancy, delay and utilisation of the summary are about; `None` without a switch.
+    /// The name of the port that occupancy, delay and utilisation of the summary are about; `None` if no flow crosses a switch.
     #[must_use]
     pub fn bottleneck(&self) -> Option<String> {
-        let link = bottleneck::bottleneck(&self.graph, self.scenario.spec().duration)
-            .map(|link| &self.graph.links[link])?;
-        let [from, to] = [link.from, link.to].map(|node| &self.graph.nodes[node].name);
-        Some(format!("{from} > {to}"))
+        let link = bottleneck::bottleneck(&self.graph, self.scenario.spec())?;
+        Some(self.graph.link_name(link))
     }
 
     /// The ports whose link is slower than the minimum rates of the VCs across it together: name, sum and rate in bit/s.
@@ -364,20 +363,32 @@ impl<'a> Experiment<'a> {
         )
     }
 
-    /// What became of the short flows that arrived in the measured part, if there are any.
+    /// What became of the short flows and finite transfers that began in the measured part, if flows of these kinds exist.
     fn completions(&self, network: &Network, counts: &[FlowCounts]) -> Option<Completions> {
         let spec = self.scenario.spec();
-        network.flows.iter().find_map(|ends| network.pool(ends))?;
-        let graph = self.graph.with_clocks(spec.link.rate_spread, network.randomness);
-        let mut completions = None;
-        for ((flow, ends), counts) in self.graph.flows.iter().zip(&network.flows).zip(counts) {
-            let Some(pool) = network.pool(ends) else { continue };
-            let empty = |bytes| empty_network(&graph, flow, &spec.aal5, bytes);
-            let all = completions.get_or_insert_with(Completions::default);
-            all.add(pool, network.had(ends, 0), spec.warm_up.ps(), empty);
-            all.turned_away += counts.turned_away;
+        let ends = |flow: &Flow| matches!(*flow.traffic, Traffic::ShortFlows(_) | Traffic::Finite(_));
+        if !self.graph.flows.iter().any(ends) {
+            return None;
         }
-        completions
+        let graph = self.graph.with_clocks(spec.link.rate_spread, network.randomness);
+        let mut completions = Completions::default();
+        for ((flow, ends), counts) in self.graph.flows.iter().zip(&network.flows).zip(counts) {
+            let window = spec.warm_up.ps()..spec.duration.ps();
+            let empty = |bytes| empty_network(&graph, flow, &spec.aal5, bytes);
+            completions.add(network.begun(ends), network.had(ends, 0), window, empty);
+            completions.turned_away += counts.turned_away;
+        }
+        Some(completions)
+    }
+
+    /// How long each finite transfer took, in seconds; NaN for flows of other kinds and where bytes are missing.
+    fn transfer_times(&self, network: &Network) -> Vec<f64> {
+        let time = |(flow, ends): (&Flow, &FlowEnds)| {
+            let finite = matches!(*flow.traffic, Traffic::Finite(_));
+            let times = finite.then(|| completions::times(network.begun(ends), network.had(ends, 0)));
+            times.and_then(|times| times[0]).map_or(f64::NAN, seconds)
+        };
+        std::iter::zip(&self.graph.flows, &network.flows).map(time).collect()
     }
 
     fn series(&self, network: &Network) -> Vec<Series> {

@@ -23,7 +23,7 @@ use crate::{
     },
     port::{Location, Port},
     rate_control::RateControl,
-    scenario::Graph,
+    scenario::{Flow, Framing, Graph},
     table::{Column, Table},
 };
 
@@ -170,16 +170,17 @@ impl Summary {
     }
 }
 
-/// Completion times of short flows and slowdowns: of all, and by size.
+/// Completion times of short flows and finite transfers, and slowdowns: of all, and by size.
 fn add_completions(summary: &mut Summary, flows: &Completions) {
-    summary.add("short_flows_completed", flows.done.len() as f64);
-    summary.add("short_flows_unfinished", flows.unfinished as f64);
-    summary.add("short_flows_turned_away", flows.turned_away as f64);
+    summary.add("flows_completed", flows.done.len() as f64);
+    summary.add("flows_unfinished", flows.unfinished as f64);
+    summary.add("flows_turned_away", flows.turned_away as f64);
     let (time, slowdown) = (|flow: &Completion| flow.time, |flow: &Completion| flow.slowdown);
     summary.add("fct_mean", flows.mean(None, time));
     for (name, quantile) in [("fct_p50", 0.5), ("fct_p95", 0.95), ("fct_p99", 0.99)] {
         summary.add(name, flows.quantile(None, quantile, time));
     }
+    summary.add("fct_max", flows.quantile(None, 1.0, time));
     summary.add("slowdown_mean", flows.mean(None, slowdown));
     for (name, quantile) in [("slowdown_p50", 0.5), ("slowdown_p95", 0.95), ("slowdown_p99", 0.99)] {
         summary.add(name, flows.quantile(None, quantile, slowdown));
@@ -207,7 +208,7 @@ fn add_completions(summary: &mut Summary, flows: &Completions) {
 
 /// What applications wait for, where they are of such a kind.
 pub(super) struct Waits<'a> {
-    /// Short flows.
+    /// Short flows and finite transfers.
     pub(super) completions: Option<Completions>,
     /// Answers.
     pub(super) responses: Option<Together<'a>>,
@@ -250,7 +251,8 @@ impl Experiment<'_> {
         summary.add("timeouts", total(|flow| flow.sender.timeouts));
         summary.add("fast_retransmits", total(|flow| flow.sender.fast_retransmits));
         self.add_bottleneck(&mut summary, ports);
-        if self.graph.flows.iter().any(|flow| flow.contract.mcr.is_some()) {
+        let of_cells = |flow: &Flow| self.graph.links[flow.route[0]].framing == Framing::Cells;
+        if self.graph.flows.iter().any(|flow| flow.contract.mcr.is_some() && of_cells(flow)) {
             let [equal, weighted] = excess.indices();
             summary.add("excess", excess.total());
             summary.add("excess_fairness_equal", equal);
@@ -338,7 +340,7 @@ impl Experiment<'_> {
     }
 
     fn add_bottleneck(&self, summary: &mut Summary, ports: &[PortMeasures<'_>]) {
-        let link = bottleneck(&self.graph, self.scenario.spec().duration);
+        let link = bottleneck(&self.graph, self.scenario.spec());
         let port =
             ports.iter().find(|port| port.port.location == Location::Switch && Some(port.port.link) == link);
         let value = |get: &dyn Fn(&PortMeasures<'_>) -> f64| port.map_or(f64::NAN, get);

@@ -9,10 +9,7 @@ use celltrain_engine::{
     time::seconds,
 };
 
-use super::{
-    Experiment,
-    bottleneck::{mean_rate, offered},
-};
+use super::Experiment;
 use crate::{
     division::{CONTENTS, Costs, Division, OF_CELLS, OF_PACKETS},
     network::Network,
@@ -112,15 +109,8 @@ impl Experiment<'_> {
 
     /// What the flows will do if each gets what the links on its way leave it.
     fn expected_work(&self, network: &Network) -> Work {
-        let (graph, duration) = (&self.graph, self.scenario.spec().duration);
-        let offered = offered(graph, duration);
-        let mut loads = vec![0.0; graph.links.len()];
-        for (flow, offered) in graph.flows.iter().zip(&offered) {
-            for (route, share) in flow.ways() {
-                let load = |link: usize| share * offered / mean_rate(&graph.links[link], duration);
-                route.iter().for_each(|&link| loads[link] += load(link));
-            }
-        }
+        let (graph, spec) = (&self.graph, self.scenario.spec());
+        let (offered, loads) = (graph.offered(spec), graph.loads(spec));
         let (links, hosts) = (vec![0.0; graph.links.len()], vec![0.0; network.processes()]);
         let mut work = Work { links, hosts, ties: Vec::new() };
         for ((flow, ends), offered) in graph.flows.iter().zip(&network.flows).zip(&offered) {

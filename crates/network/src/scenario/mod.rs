@@ -131,6 +131,7 @@ impl Scenario {
     pub fn notes(&self) -> Result<Vec<String>, ScenarioError> {
         let graph = self.graph()?;
         let mut notes = graph.locked_phases(&self.spec);
+        notes.extend(graph::tables_without_links(&self.spec));
         notes.extend(graph.marks_without_effect());
         notes.extend(graph.unpaired_policies(&self.spec));
         notes.extend(graph.divided_flows(&self.spec));

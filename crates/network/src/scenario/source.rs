@@ -11,7 +11,7 @@ use super::{
     error::ScenarioError,
     read::read,
     spec::Spec,
-    tree::{Node, Origin, Table, Value},
+    tree::{KIND, Node, Origin, Table, Value},
 };
 
 /// The largest scenario file that is read, in bytes.
@@ -105,6 +105,7 @@ impl Source {
     pub(super) fn spec(&self) -> Result<Spec, ScenarioError> {
         let mut root = self.root.clone();
         INHERITED.iter().for_each(|key| inherit(&mut root, key));
+        assume_greedy(&mut root);
         read(&root).map_err(|fault| {
             let origin = fault.origin.unwrap_or(root.origin);
             self.error(origin, fault.key(), fault.message)
@@ -127,6 +128,16 @@ const INHERITED: [&str; 3] = ["tcp", "vc", "abr"];
 
 /// Arrays of tables that have such tables.
 const HEIRS: [&str; 2] = ["flow", "group"];
+
+/// A `[traffic]` that says a start and nothing else is the default traffic with that start.
+fn assume_greedy(root: &mut Node) {
+    if let Value::Table(tables) = &mut root.value
+        && let Some(Node { origin, value: Value::Table(traffic) }) = tables.get_mut("traffic")
+        && traffic.keys().eq(["start"])
+    {
+        traffic.insert(KIND.to_owned(), Node { origin: *origin, value: Value::String("greedy".to_owned()) });
+    }
+}
 
 /// Lays the table `key` of each flow and group over that of the scenario.
 fn inherit(root: &mut Node, key: &str) {

@@ -2,7 +2,7 @@
 
 use celltrain_network::{
     Experiment, Options, RunResult,
-    scenario::{Scenario, ScenarioError},
+    scenario::{Flow, Graph, Scenario, ScenarioError},
     table::{Column, Table as Measured},
 };
 use toml::{Table, Value};
@@ -144,11 +144,21 @@ fn series(what: &str, one: &RunResult, two: &RunResult, most: usize) -> Vec<Fail
     failures
 }
 
-/// What a run samples does not depend on how long it goes on.
+/// What a run samples does not depend on how long it goes on, unless it comes to a change of a first link: an ABR source never sends faster than
+/// that is at its slowest.
 pub(crate) fn look_longer(trial: &mut Trial, usual: &RunResult, _: u64) {
     let duration = trial.scenario.spec().duration.ps();
     let longer = [("duration".to_owned(), format!("{} ps", duration + duration / 2))];
     let scenario = trial.scenario.with_overrides(&longer);
+    let graphs = [Ok(&trial.scenario), scenario.as_ref()].map(|scenario| scenario.ok()?.graph().ok());
+    let [Some(one), Some(two)] = graphs else { return };
+    let slower = |flow: &Flow| {
+        let slowest = |graph: &Graph| graph.links[flow.route[0]].slowest();
+        flow.abr.is_some() && slowest(&two) < slowest(&one)
+    };
+    if one.flows.iter().any(slower) {
+        return;
+    }
     let Some(other) = other_run(trial, LONGER, scenario) else { return };
     let samples = (duration / trial.scenario.spec().sample.ps().max(1)) as usize;
     series(LONGER, usual, &other, samples).into_iter().for_each(|failure| trial.fail(failure));

@@ -135,6 +135,7 @@ impl Trial {
         self.busy = ports::busy(&self.graph, &usual);
         self.failures.extend(measures::in_range(&usual));
         self.failures.extend(measures::at_the_last_link(&self.scenario, &self.graph, &usual));
+        self.failures.extend(measures::transfers(&self.scenario, &self.graph, &usual));
         self.failures.extend(measures::distributions(&self.scenario, &usual));
         let lots = self.lots();
         let sides: [Side; 9] = [

@@ -47,6 +47,10 @@ pub(crate) fn in_range(result: &RunResult) -> Vec<Failure> {
         if INDICES.contains(&name) {
             low = f64::MIN_POSITIVE;
         }
+        // Nothing is faster than through an empty network.
+        if name.starts_with("slowdown_") {
+            low = 1.0 / NEARLY;
+        }
         if name == "synchronisation_index" {
             (low, high) = (-NEARLY, NEARLY);
         }
@@ -67,6 +71,34 @@ pub(crate) fn in_range(result: &RunResult) -> Vec<Failure> {
     }
     for series in &result.series {
         series.values.iter().for_each(|&value| check("series", series.metric, value));
+    }
+    failures
+}
+
+/// The summary counts the transfers that the table of flows tells the completion times of.
+pub(crate) fn transfers(scenario: &Scenario, graph: &Graph, result: &RunResult) -> Vec<Failure> {
+    let spec = scenario.spec();
+    let is_short = |flow: &Flow| matches!(*flow.traffic, Traffic::ShortFlows(_));
+    // Short flows are in the summary alone. A drawn start may lie within the warm-up or not.
+    let is_unclear = |flow: &Flow| flow.start.from < spec.warm_up && spec.warm_up <= flow.start.to;
+    let times = column(&result.flows, "completion_time");
+    let finite = |flow: &Flow| matches!(*flow.traffic, Traffic::Finite(_));
+    let mut failures = Vec::new();
+    let (mut done, mut is_known) = (0.0, true);
+    for (flow, time) in std::iter::zip(&graph.flows, times) {
+        is_known &= !(is_short(flow) || finite(flow) && is_unclear(flow));
+        if time.is_nan() {
+            continue;
+        }
+        if !finite(flow) || time <= 0.0 || time > seconds(spec.duration.ps()) {
+            failures.push(Failure::new("completion time", format!("flow {}: {time} s", flow.name)));
+        }
+        done += f64::from(flow.start.from >= spec.warm_up);
+    }
+    let counted = result.summary.iter().find(|metric| metric.name == "flows_completed");
+    let counted = counted.map_or(0.0, |metric| metric.value);
+    if is_known && counted != done {
+        failures.push(Failure::new("completed transfers", format!("{counted} in the summary, {done} flows")));
     }
     failures
 }

@@ -2,7 +2,7 @@
 
 use celltrain_network::{Options, RunResult, network::Network, scenario::Scenario};
 
-use crate::common::{replicate, run_as, scenario, series, value};
+use crate::common::{replicate, run, run_as, scenario, series, value};
 
 /// Four connections into a link of 10 Mbit/s with room for 400 packets, half a second of them.
 fn at_ten_megabits(switch: &str, tcp: &str, flows: &str, warm_up: &str) -> Scenario {
@@ -80,6 +80,93 @@ fn cobalt_stops_the_overflow_of_what_does_not_answer_long_before_codel() {
     };
     let (codel, cobalt) = (overflow("codel"), overflow("cobalt"));
     assert!(cobalt > 100.0 && codel > 5.0 * cobalt, "{codel} under CoDel, {cobalt} under COBALT");
+}
+
+/// RFC 8289 section 4.4: "In a multiple-queue setting, a separate CoDel algorithm runs on each queue". Strict priority gives each category
+/// a queue of its own: the waits of an urgent one, which are short, are not those of the other.
+#[test]
+fn a_sparse_category_does_not_keep_codel_from_dropping_in_another() {
+    for policy in ["codel", "cobalt"] {
+        let result = run(&format!(
+            "duration = \"20 s\"\nwarm-up = \"8 s\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[link]\nrate = \"10 Mbit/s\"\n\
+             delay = \"5 ms\"\naccess.rate = \"155.52 Mbit/s\"\n[switch]\nbuffer = \"5000 cells\"\ndiscard.policy = \"{policy}\"\n\
+             [tcp]\nstack = \"rfc\"\n[traffic]\nkind = \"greedy\"\n[[flow]]\nname = \"2\"\n\
+             traffic = {{ kind = \"cbr\", rate = \"100 kbit/s\" }}\nvc.category = \"cbr\"\n"
+        ));
+        let delay = 1e3 * at_bottleneck(&result, "delay_mean");
+        assert!(delay < 15.0, "{policy}: {delay} ms");
+        assert_eq!(value(&result.flows, "2", "cells_discarded"), 0.0, "{policy}");
+    }
+}
+
+/// A limit of one VC fills no buffer: BLUE, which answers overflows, stays away from the others.
+#[test]
+fn a_vc_at_its_limit_is_no_overflow_for_cobalt() {
+    let result = run(
+        "duration = \"6 s\"\nwarm-up = \"3 s\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[link]\nrate = \"10 Mbit/s\"\n\
+         delay = \"1 ms\"\naccess.rate = \"100 Mbit/s\"\n[switch]\nbuffer = \"2000 cells\"\nvc-buffer = \"100 cells\"\n\
+         discard.policy = \"cobalt\"\n[[flow]]\nname = \"1\"\ntraffic = { kind = \"cbr\", rate = \"20 Mbit/s\" }\n\
+         [[flow]]\nname = \"2\"\ntraffic = { kind = \"poisson\", rate = \"0.5 Mbit/s\" }\n",
+    );
+    assert!(value(&result.flows, "1", "cells_discarded") > 10_000.0);
+    assert_eq!(value(&result.flows, "2", "cells_discarded"), 0.0);
+}
+
+/// RFC 8290 section 4.1: "the queue with the largest current byte count is selected". Nine flows share one queue; one sends bursts of less than a
+/// third of the buffer into a queue of its own.
+#[test]
+fn what_several_flows_have_in_a_queue_counts_together() {
+    for (framing, size, buffer) in
+        [("packets", "packet = \"1000 B\"", "100 packets"), ("cells", "frame = 21", "2100 cells")]
+    {
+        let result = run(&format!(
+            "duration = \"5 s\"\n[topology]\nkind = \"n-source\"\nsources = 10\n[link]\nframing = \"{framing}\"\nrate = \"10 Mbit/s\"\n\
+             delay = \"1 ms\"\naccess.rate = \"100 Mbit/s\"\n[switch]\nbuffer = \"{buffer}\"\n\
+             scheduler = {{ discipline = \"flow-queue\", flow-queue = {{ sets = 2, ways = 1, hash-seed = 203 }} }}\n\
+             discard = {{ policy = \"fq-codel\", fq-codel.target = \"1 s\", fq-codel.interval = \"10 s\" }}\n\
+             [traffic]\nkind = \"cbr\"\nrate = \"2 Mbit/s\"\n{size}\nstart = \"0 ms .. 4 ms\"\n[[flow]]\nname = \"1\"\n\
+             traffic = {{ kind = \"on-off\", peak = \"80 Mbit/s\", on = \"3 ms\", off = \"57 ms\", {size} }}\n",
+        ));
+        assert_eq!(value(&result.flows, "1", "cells_discarded"), 0.0, "{framing}");
+        let pushed_out = at_bottleneck(&result, "discarded_pushed_out");
+        assert!(pushed_out > 3000.0, "{framing}: {pushed_out}");
+    }
+}
+
+/// What a discipline divides is what is sent (RFC 8290 section 4.2). Of two flows that both want more than half, the one of which more is dropped
+/// at the head gets its half; the other is without a packet at times.
+#[test]
+fn drops_at_the_head_change_no_shares() {
+    for discipline in ["flow-queue", "round-robin", "weighted-round-robin", "deficit-round-robin", "scfq"] {
+        let result = run(&format!(
+            "duration = \"12 s\"\nwarm-up = \"4 s\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[link]\nframing = \"packets\"\n\
+             rate = \"10 Mbit/s\"\ndelay = \"1 ms\"\naccess.rate = \"100 Mbit/s\"\n[switch]\nbuffer = \"2000 packets\"\n\
+             scheduler.discipline = \"{discipline}\"\n\
+             discard = {{ policy = \"fq-codel\", fq-codel.interval = \"5 ms\", fq-codel.target = \"1 ms\" }}\n[[flow]]\nname = \"1\"\n\
+             traffic = {{ kind = \"poisson\", rate = \"20 Mbit/s\", packet = \"1000 B\" }}\n[[flow]]\nname = \"2\"\n\
+             traffic = {{ kind = \"poisson\", rate = \"6 Mbit/s\", packet = \"1000 B\" }}\n"
+        ));
+        let rates = ["1", "2"].map(|flow| value(&result.flows, flow, "goodput") / 1e6);
+        assert!((5.0..5.5).contains(&rates[0]) && (4.5..5.0).contains(&rates[1]), "{discipline}: {rates:?}");
+    }
+}
+
+/// And they share a state of CoDel, which holds their delay at its target however many they are.
+#[test]
+fn flows_in_one_queue_share_a_state_of_codel() {
+    let delay = |switch: &str| {
+        let result = run(&format!(
+            "duration = \"20 s\"\nwarm-up = \"10 s\"\n[topology]\nkind = \"n-source\"\nsources = 40\n[link]\nframing = \"packets\"\n\
+             rate = \"20 Mbit/s\"\ndelay = \"5 ms\"\naccess.rate = \"1 Gbit/s\"\n[switch]\nbuffer = \"2000 packets\"\n{switch}\n\
+             [tcp]\nstack = \"rfc\"\n[traffic]\nkind = \"greedy\"\nstart = \"0 ms .. 1 s\"\n"
+        ));
+        1e3 * at_bottleneck(&result, "delay_mean")
+    };
+    let fifo = delay("discard.policy = \"codel\"");
+    let hashed = delay(
+        "discard.policy = \"fq-codel\"\nscheduler = { discipline = \"flow-queue\", flow-queue = { sets = 1, ways = 1 } }",
+    );
+    assert!(hashed < 1.3 * fifo, "{hashed} ms in one hashed queue, {fifo} ms in one queue of CoDel");
 }
 
 /// The mean occupancy in packets of a link of 10 Mbit/s behind `sources` connections with round trips of 36 ms without queue, where RED

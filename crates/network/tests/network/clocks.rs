@@ -74,9 +74,23 @@ fn check_says_where_phases_lock() {
         "{}",
         found[0]
     );
-    let periodic = "{ kind = \"on-off\", peak = \"42.4 Mbit/s\", on = \"1 ms\", off = \"1 ms\" }";
+    let periodic = "{ kind = \"on-off\", peak = \"42.4 Mbit/s\", on = \"1 ms\", off = \"1 ms\", start = \"0 ms .. 1 ms\" }";
     assert_eq!(notes(&[("traffic", periodic)]).len(), 1);
+    // An IP packet of 40 bytes fills two cells.
+    let small = "{ kind = \"cbr\", rate = \"10 Mbit/s\", packet = \"40 B\", start = \"0 ms .. 1 ms\" }";
+    assert_eq!(notes(&[("traffic", small)]).len(), 1);
+    // By the number of the input the same one is always the last.
+    let together = ("traffic.start", "0 ms");
+    assert_eq!(notes(&[together, ("tie-break", "port-id")]).len(), 1);
+    // Behind links of several rates what begins together does not arrive together.
+    let slower = "[{ from = \"src1\", to = \"switch1\", link = { rate = \"100 Mbit/s\" } }]";
+    assert_eq!(notes(&[together, ("link-override", slower)]).len(), 1);
     for calm in [
+        ("vc.pcr", "14 Mbit/s"),
+        ("link.access.rate", "14 Mbit/s"),
+        ("switch.buffer", "unlimited"),
+        ("vc.category", "abr"),
+        together,
         ("link.rate-spread", "20 ppm"),
         ("traffic.rate", "14 Mbit/s"),
         ("traffic", "{ kind = \"poisson\", rate = \"42.4 Mbit/s\" }"),

@@ -92,6 +92,32 @@ fn a_scalable_flow_does_not_starve_a_classic_one() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// What a port is told of the delay of a queue is how long its first packet has waited (RFC 9332, section 4.1 and figure 6), also where links lose
+/// cells or a policer discards them, so that frames without end marks run into the next ones, and where a more urgent category is served first.
+/// 12 Mbit/s that do not answer, or connections in what an urgent category leaves, come into 10 Mbit/s.
+#[test]
+fn the_classic_queue_keeps_its_target_behind_lost_cells_and_beside_urgent_ones() {
+    let lossy = "access = { rate = \"12 Mbit/s\", loss = 0.01, loss-unit = \"cell\" }";
+    let cbr = "[traffic]\nkind = \"cbr\"\nrate = \"12 Mbit/s\"\nframe = 32\n";
+    let policed = "[vc]\npcr = \"12 Mbit/s\"\ncdvt-pcr = \"5 ms\"\nspacing = \"none\"\npolicing = \"discard-cells\"\n\
+                   [traffic]\nkind = \"poisson\"\nrate = \"12 Mbit/s\"\nframe = 32\n";
+    let urgent = "[tcp]\nstack = \"rfc\"\n[traffic]\nkind = \"greedy\"\nstart = \"0 ms .. 1 s\"\n[[flow]]\nname = \"6\"\n\
+                  traffic = { kind = \"cbr\", rate = \"2 Mbit/s\" }\nvc.category = \"cbr\"\n";
+    for (sources, access, traffic) in [
+        (1, lossy, cbr),
+        (1, "access.rate = \"20 Mbit/s\"", policed),
+        (6, "access.rate = \"155.52 Mbit/s\"", urgent),
+    ] {
+        let result = run(&format!(
+            "duration = \"20 s\"\nwarm-up = \"10 s\"\n[topology]\nkind = \"n-source\"\nsources = {sources}\n[link]\n\
+             rate = \"10 Mbit/s\"\ndelay = \"2 ms\"\n{access}\n[switch]\nbuffer = \"20000 cells\"\n\
+             scheduler.discipline = \"dual-queue\"\ndiscard.policy = \"dualpi2\"\n{traffic}"
+        ));
+        let delay = 1e3 * value(&result.ports, "switch1 > switch2", "delay_mean");
+        assert!((5.0..20.0).contains(&delay), "{traffic}: {delay} ms");
+    }
+}
+
 /// RFC 9332, figure 3: the queue is chosen by the ECN field with which a packet comes. Not-ECT and ECT(0) packets all go to the classic one,
 /// so that they are served in the order of their arrival; a mark that they get here at their arrival does not make them ECT(1).
 #[test]
@@ -143,6 +169,9 @@ fn a_policy_without_its_discipline_is_noted() {
         ("fq-codel", "flow-queue", ""),
         ("fq-codel", "deficit-round-robin", ""),
         ("codel", "fifo", ""),
+        ("codel", "flow-queue", "switch.discard.policy: \"codel\" has one state for all VCs of a category"),
+        ("cobalt", "wfq", "switch.discard.policy: \"cobalt\" has one state for all VCs of a category"),
+        ("pie", "wfq", ""),
     ] {
         let tables = format!(
             "duration = \"1 s\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[link]\nframing = \"packets\"\n\

@@ -248,7 +248,7 @@ fn short_flows_are_told_of_when_they_end() {
     }
     let result = watched.finish(&mut || false).unwrap();
     let mean = told.iter().map(|one| one.time as f64 / 1e12).sum::<f64>() / told.len() as f64;
-    assert_eq!(told.len() as f64, metric(&result, "short_flows_completed"));
+    assert_eq!(told.len() as f64, metric(&result, "flows_completed"));
     assert!((mean - metric(&result, "fct_mean")).abs() < 1e-9, "{mean} s");
     assert!(told.len() > 20);
 }

@@ -22,6 +22,7 @@ mod long_range;
 mod loss;
 mod max_min;
 mod multipath;
+mod offered;
 mod oracles;
 mod pace;
 mod packets;

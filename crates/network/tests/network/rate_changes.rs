@@ -211,6 +211,48 @@ fn the_clock_of_a_link_is_off_by_as_much_at_all_its_rates() {
     assert!(largest(&exact) != largest(&off) && (largest(&exact) - largest(&off)).abs() < 120.0);
 }
 
+/// What would change at the end of the run or later is no part of it, and a change at 0 s is the value at the start.
+#[test]
+fn only_what_is_in_force_in_the_run_counts() {
+    let graph = |pairs: &[(&str, &str)]| load(CELLS, pairs).graph().unwrap();
+    for (key, plain, first, late) in [
+        (
+            "rate",
+            "2 Mbit/s",
+            "[{ at = \"0 s\", rate = \"2 Mbit/s\" }]",
+            "{ at = \"3 s\", rate = \"1 Mbit/s\" }",
+        ),
+        ("delay", "5 ms", "[{ at = \"0 s\", delay = \"5 ms\" }]", "{ at = \"3 s\", delay = \"1 us\" }"),
+    ] {
+        let (own, changes) = (format!("link.trunk.{key}"), format!("link.trunk.{key}-changes"));
+        let expected = graph(&[(&own, plain)]);
+        assert_eq!(graph(&[(&own, plain), (&changes, &format!("[{late}]"))]), expected, "{key}");
+        assert_eq!(graph(&[(&changes, first)]), expected, "{key}");
+        assert_eq!(graph(&[(&changes, &first.replace(']', &format!(", {late}]")))]), expected, "{key}");
+        // Just before the end it is one.
+        let last = late.replace("3 s", "2999 ms");
+        assert_ne!(graph(&[(&own, plain), (&changes, &format!("[{last}]"))]), expected, "{key}");
+        let unlike = format!("[{late}, {last}]");
+        let told = error(CELLS, &[(&changes, &unlike)]);
+        assert!(
+            told.contains(&format!("link.trunk.{key}-changes.1.at: expected a time after 3 s")),
+            "{told}"
+        );
+    }
+}
+
+/// An ABR source sends no faster than its first link is at its slowest in the run.
+#[test]
+fn a_slow_link_after_the_end_slows_no_source_down() {
+    let text = "schema = 1\nname = \"late\"\nduration = \"500 ms\"\ntopology = { kind = \"n-source\", sources = 1 }\n\
+                vc.category = \"abr\"\nport = [{ from = \"switch1\", to = \"switch2\", allocator = { algorithm = \"erica\" } }]\n\
+                traffic = { kind = \"cbr\", rate = \"149 Mbit/s\" }\n";
+    let goodput = |pairs: &[(&str, &str)]| metric(&run_traced(text, pairs), "goodput");
+    let late = goodput(&[("link.access.rate-changes", "[{ at = \"5 s\", rate = \"10 Mbit/s\" }]")]);
+    assert_eq!(late, goodput(&[]));
+    assert!(late > 100e6, "{late}");
+}
+
 /// A scenario, what is set in it, and a part of the message.
 type Case<'a> = (&'a str, Vec<(&'a str, &'a str)>, &'a str);
 

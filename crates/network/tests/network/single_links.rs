@@ -1,8 +1,10 @@
 //! `[[link-override]]`: single links that differ from the others of their place.
 
-use celltrain_network::scenario::Graph;
+use std::collections::BTreeSet;
 
-use crate::common::{self, load};
+use celltrain_network::{Experiment, scenario::Graph};
+
+use crate::common::{self, error, load, metric, names, run_traced, value};
 
 fn read(tables: &str) -> Result<Graph, String> {
     let text = format!(
@@ -66,5 +68,86 @@ fn what_no_link_can_be_is_told() {
     ] {
         let error = read(&tables).unwrap_err();
         assert!(error.contains(expected), "{error}");
+    }
+}
+
+/// Two links from one switch to another, one of 90 and one of 100 Mbit/s, both of which carry both directions, and a third that is entered the
+/// other way round; the flows are spread over them.
+const PARALLEL: &str = r#"
+schema = 1
+name = "parallel"
+duration = "50 ms"
+routing.multipath = "flow"
+link.delay = "100 us"
+[topology]
+kind = "graph"
+node = [{ name = "a", kind = "host" }, { name = "b", kind = "host" }, { name = "s1", kind = "switch" }, { name = "s2", kind = "switch" }]
+link = [
+    { from = "a", to = "s1", rate = "1 Gbit/s" },
+    { from = "s1", to = "s2", rate = "90 Mbit/s" },
+    { from = "s1", to = "s2", rate = "100 Mbit/s" },
+    { from = "s2", to = "b", rate = "1 Gbit/s" },
+    { from = "s2", to = "s1", rate = "100 Mbit/s" },
+]
+[[group]]
+name = "x"
+flows = 30
+from = "a"
+to = "b"
+traffic = { kind = "cbr", rate = "6 Mbit/s" }
+"#;
+
+#[test]
+fn parallel_links_have_names_of_their_own() {
+    let scenario = load(PARALLEL, &[]);
+    let graph = scenario.graph().unwrap();
+    let found: Vec<_> = graph
+        .links
+        .iter()
+        .zip(0..)
+        .map(|(link, index)| (link.rate.0 / 1_000_000, graph.link_name(index)))
+        .collect();
+    let expected = [
+        (1000, "a > s1"),
+        (1000, "s1 > a"),
+        (90, "s1 > s2"),
+        (90, "s2 > s1"),
+        (100, "s1 > s2 (2)"),
+        (100, "s2 > s1 (2)"),
+        (1000, "s2 > b"),
+        (1000, "b > s2"),
+        (100, "s2 > s1 (3)"),
+        (100, "s1 > s2 (3)"),
+    ];
+    assert!(found.iter().map(|(rate, name)| (*rate, name.as_str())).eq(expected), "{found:?}");
+    let result = run_traced(PARALLEL, &[]);
+    let ports: BTreeSet<_> = names(&result.ports).iter().collect();
+    assert_eq!(ports.len(), names(&result.ports).len(), "{ports:?}");
+    let series: BTreeSet<_> = result.series.iter().map(|series| (&series.entity, series.metric)).collect();
+    assert_eq!(series.len(), result.series.len());
+}
+
+#[test]
+fn each_of_parallel_links_may_be_the_bottleneck() {
+    for port in ["s1 > s2", "s1 > s2 (2)", "s1 > s2 (3)"] {
+        let named = [("measures.bottleneck", port)];
+        assert_eq!(Experiment::new(&load(PARALLEL, &named)).unwrap().bottleneck().as_deref(), Some(port));
+        let result = run_traced(PARALLEL, &named);
+        assert_eq!(metric(&result, "utilisation"), value(&result.ports, port, "utilisation"), "{port}");
+    }
+    let unknown = error(PARALLEL, &[("measures.bottleneck", "s1 > s2 (4)")]);
+    assert!(unknown.contains("unknown port \"s1 > s2 (4)\"; did you mean \"s1 > s2 ("), "{unknown}");
+}
+
+/// A name stands for one link, also where cells are captured. What a file is called after is the same as ever.
+#[test]
+fn each_of_parallel_links_is_captured_by_itself() {
+    let scenario = load(PARALLEL, &[]);
+    for (link, count) in [("s1 > s2", 1), ("s1 > s2 (2)", 1), ("all", 5)] {
+        let mut experiment = Experiment::new(&scenario).unwrap();
+        experiment.capture(&[], &[link.to_owned()]).unwrap();
+        let result = experiment.run(1, 0, celltrain_network::Options::default(), &mut || false).unwrap();
+        assert_eq!(result.captures.len(), count, "{link}");
+        assert!(result.captures.iter().all(|capture| !capture.place.contains('(')));
     }
 }

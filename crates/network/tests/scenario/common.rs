@@ -25,3 +25,8 @@ pub(crate) fn values(table: &Table, column: &str) -> Vec<f64> {
         _ => panic!("no numbers in column \"{column}\""),
     }
 }
+
+/// The frames of all flows that arrived.
+pub(crate) fn delivered(result: &RunResult) -> u64 {
+    values(&result.flows, "frames_delivered").iter().sum::<f64>() as u64
+}

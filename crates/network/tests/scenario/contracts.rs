@@ -1,8 +1,8 @@
 //! Notes about contracts that cut every frame, that nothing acts on, and about buffers that hold less than a frame.
 
-use celltrain_network::{RunResult, scenario::Scenario, table::Column};
+use celltrain_network::scenario::Scenario;
 
-use crate::common;
+use crate::common::{self, delivered};
 
 fn scenario(tables: &str) -> Scenario {
     let text = format!("schema = 1\nname = \"contracts\"\nduration = \"100 ms\"\n{tables}");
@@ -11,13 +11,6 @@ fn scenario(tables: &str) -> Scenario {
 
 fn notes(tables: &str) -> Vec<String> {
     scenario(tables).notes().unwrap()
-}
-
-fn delivered(result: &RunResult) -> u64 {
-    let columns = result.flows.columns();
-    let (_, _, column) = columns.iter().find(|column| column.0 == "frames_delivered").unwrap();
-    let Column::Count(counts) = column else { panic!("frames are counted") };
-    counts.iter().sum()
 }
 
 /// Frames of 32 cells that come one at a time. A policer that cuts one although nothing came for long cuts all of them.

@@ -388,3 +388,57 @@ fn data_of_abr_have_no_low_priority() {
     let message = Scenario::from_toml(text, "test.toml", &[]).unwrap_err().to_string();
     assert!(message.contains("vc.clp: the data cells of ABR have CLP = 0"), "{message}");
 }
+
+/// A table of links that the topology does not have says so.
+#[test]
+fn tables_about_links_of_which_there_are_none_are_noted() {
+    let written = "kind = \"graph\"\nnode = [{ name = \"a\", kind = \"host\" }, { name = \"s\", kind = \"switch\" }, { name = \"b\", \
+                   kind = \"host\" }]\nlink = [{ from = \"a\", to = \"s\" }, { from = \"s\", to = \"b\" }]\n[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"";
+    let fabric = "kind = \"leaf-spine\"";
+    let sources = "kind = \"n-source\"\nsources = 2";
+    for (topology, table, expected) in [
+        (
+            written,
+            "trunk",
+            Some("link.trunk: this network has no such links; each [[topology.link]] says what it is"),
+        ),
+        (written, "access", Some("link.access: this network has no such links; each [[topology.link]]")),
+        (
+            fabric,
+            "exit",
+            Some("link.exit: this network has no such links; the links of all hosts are [link.access]"),
+        ),
+        (fabric, "trunk", None),
+        (sources, "exit", None),
+        ("kind = \"dumbbell\"\n[[group]]\nname = \"g\"\naccess.delay = \"1 ms\"", "access", None),
+    ] {
+        let text = format!("[link.{table}]\nrate = \"90 Mbit/s\"\n[topology]\n{topology}\n");
+        let notes = scenario(&text).notes().unwrap();
+        let found = notes.iter().find(|note| note.starts_with(&format!("link.{table}:")));
+        assert_eq!(found.is_some(), expected.is_some(), "{text}{notes:?}");
+        assert!(expected.is_none_or(|expected| found.unwrap().starts_with(expected)), "{notes:?}");
+    }
+}
+
+/// Notes advise `traffic.start` where there is no `[traffic]`.
+#[test]
+fn traffic_with_a_start_alone_is_greedy() {
+    let start = |tables: &str| graph(tables).flows[0].traffic.start();
+    let two = "topology = { kind = \"n-source\", sources = 2 }\n";
+    assert_eq!(start(&format!("{two}traffic.start = \"5 ms\"")).from, Duration(5 * MS));
+    let text = format!("schema = 1\nname = \"network\"\nduration = \"1 s\"\n{two}traffic.bytes = \"1 kB\"");
+    let error = Scenario::from_toml(&text, "test.toml", &[]).unwrap_err().to_string();
+    assert!(error.contains("traffic.kind: this key is required"), "{error}");
+}
+
+/// Schedulers know VCs by their labels at a port; users know flows.
+#[test]
+fn a_vc_without_the_rate_that_a_scheduler_shares_by_is_named_by_its_flow() {
+    let message = error(
+        "topology = { kind = \"n-source\", sources = 2 }\n[[flow]]\nname = \"2\"\nvc.mcr = \"1 Mbit/s\"\n\
+         [switch]\nscheduler = { discipline = \"wfq\", wfq.share = \"mcr\" }\n",
+    );
+    let expected = "switch.scheduler.wfq.share: the VC of flow \"1\" has no minimum cell rate while the VC of flow \"2\" has one: give its \
+                    contract `mcr = \"1 Mbit/s\"`, say, or share by weight";
+    assert!(message.ends_with(expected), "{message}");
+}

@@ -1,8 +1,8 @@
 //! Notes about ports that let nothing of a flow pass: they have no room for it, or their policies refuse it.
 
-use celltrain_network::{RunResult, scenario::Scenario, table::Column};
+use celltrain_network::{RunResult, scenario::Scenario};
 
-use crate::common;
+use crate::common::{self, delivered};
 
 fn scenario(tables: &str) -> Scenario {
     let text = format!("schema = 1\nname = \"passage\"\nduration = \"60 ms\"\n{tables}");
@@ -15,14 +15,6 @@ fn notes(tables: &str) -> Vec<String> {
 
 fn run(tables: &str) -> RunResult {
     common::run(&scenario(tables))
-}
-
-/// The frames of all flows that arrived.
-fn delivered(result: &RunResult) -> u64 {
-    let columns = result.flows.columns();
-    let (_, _, column) = columns.iter().find(|column| column.0 == "frames_delivered").unwrap();
-    let Column::Count(counts) = column else { panic!("frames are counted") };
-    counts.iter().sum()
 }
 
 /// A buffer in bytes may be smaller than the packets that cross it.

@@ -2,14 +2,17 @@
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
+use celltrain_atm::buffer::PolicyName;
 use celltrain_engine::{
-    quantity::{BitRate, Tolerance},
+    quantity::{BitRate, Duration, Tolerance},
     random::Randomness,
+    time::seconds,
 };
 
 use super::{
-    super::spec::{CellRate, Distribution, NodeKind, RateChange, Spec, Traffic},
+    super::spec::{CellRate, Distribution, NodeKind, RateChange, Spec, TieBreak, Traffic},
     Flow, Graph,
+    offered::Stream,
 };
 
 /// Parts per billion in one.
@@ -72,7 +75,33 @@ impl Graph {
         for flow in &self.flows {
             flow.hops().into_iter().flatten().for_each(|link| crossing.entry(link).or_default().push(flow));
         }
-        let locked = crossing.iter().filter(|(link, flows)| self.locks(**link, flows));
+        crossing.retain(|&link, flows| self.may_lock(spec, link, flows));
+        if crossing.is_empty() {
+            return Vec::new();
+        }
+        // As if all of them sent all the time.
+        let mut arriving: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+        let steady = self.flows.iter().enumerate().filter_map(|(index, flow)| {
+            let bits = steady_rate(flow)?.0 as f64 * seconds(spec.duration.ps());
+            let times = bits / flow.traffic.unit_bits() as f64;
+            Some(Stream {
+                index,
+                flow,
+                back: false,
+                from: Duration(0),
+                until: spec.duration,
+                times,
+                bytes: 0.0,
+            })
+        });
+        self.follow(spec, steady.collect(), |_, link, bits| arriving.entry(link).or_default().push(bits));
+        let locks = |link: usize| {
+            let (bits, port) = (&arriving[&link], &self.links[link]);
+            let equal = bits.iter().all(|one| (one / bits[0] - 1.0).abs() < ROUNDING);
+            let carried = port.slowest().0 as f64 * seconds(spec.duration.ps());
+            equal && bits.iter().sum::<f64>() > carried * (1.0 + ROUNDING)
+        };
+        let locked = crossing.iter().filter(|(link, _)| locks(**link));
         let sentence = |(link, flows): (&usize, &Vec<&Flow>)| {
             format!(
                 "{} sources of equal and constant rate overload \"{}\": their clocks are perfect, so cells keep arriving in the same \
@@ -84,22 +113,41 @@ impl Graph {
         locked.map(sentence).collect()
     }
 
-    /// Whether all that a port carries is sources of one constant rate, from several inputs, and too much of it.
-    fn locks(&self, link: usize, flows: &[&Flow]) -> bool {
+    /// Whether all that the port of a switch carries is sources that send alike at constant rates, from several inputs, and whether it discards
+    /// what comes last if they overload it.
+    fn may_lock(&self, spec: &Spec, link: usize, flows: &[&Flow]) -> bool {
         let port = &self.links[link];
-        let Some(rate) = flows.first().and_then(|flow| steady_rate(flow)) else { return false };
-        let input = |flow: &Flow| {
-            flow.route.iter().position(|&other| other == link).map(|at| flow.route[at.max(1) - 1])
+        let limited = [port.buffer, port.vc_buffer].iter().any(|size| size.unit().is_some())
+            || port.memory.is_some()
+            || port.discard.policy != PolicyName::TailDrop;
+        if self.nodes[port.from].kind != NodeKind::Switch || !limited || port.pauses() {
+            return false;
+        }
+        let input = |flow: &Flow| before(flow, link).last().copied();
+        // When what they send at first arrives, if that is not drawn.
+        let phase = |flow: &Flow| {
+            let (start, links) = (flow.start, before(flow, link));
+            let way: Vec<_> =
+                links.iter().map(|&link| (self.links[link].delay, self.links[link].rate)).collect();
+            (start.from == start.to).then_some((start.from, way))
         };
-        let equal = flows.iter().all(|flow| steady_rate(flow) == Some(rate));
-        let several = flows.iter().any(|flow| input(flow) != input(flows[0]));
-        let offered = u128::from(rate.0) * flows.len() as u128;
-        self.nodes[port.from].kind == NodeKind::Switch
-            && equal
-            && several
-            && offered > u128::from(port.slowest().0)
+        let alike =
+            |flow: &&Flow| steady_rate(flow).is_some() && flow.traffic.packet() == flows[0].traffic.packet();
+        // Where all come at once, a lot decides anew each time who is the last.
+        let drawn = spec.tie_break == TieBreak::Random
+            && phase(flows[0]).is_some()
+            && flows.iter().all(|flow| phase(flow) == phase(flows[0]));
+        flows.iter().all(alike) && flows.iter().any(|flow| input(flow) != input(flows[0])) && !drawn
     }
 }
+
+/// The links of a flow before this one.
+fn before(flow: &Flow, link: usize) -> &[usize] {
+    flow.route.split(|&other| other == link).next().unwrap_or_default()
+}
+
+/// How much two sums may differ through rounding alone.
+const ROUNDING: f64 = 1e-9;
 
 /// The rate of a source that sends at a constant one, or none, as its clock says.
 fn constant_rate(traffic: &mut Traffic) -> Option<&mut CellRate> {
@@ -111,10 +159,10 @@ fn constant_rate(traffic: &mut Traffic) -> Option<&mut CellRate> {
     }
 }
 
-/// The rate of a source whose times are not random.
+/// The rate of a source whose times are not random, nor what the network tells it.
 fn steady_rate(flow: &Flow) -> Option<BitRate> {
     match &*flow.traffic {
-        _ if flow.is_sprayed() => None,
+        _ if flow.is_sprayed() || flow.abr.is_some() => None,
         Traffic::Cbr(form) => Some(form.rate.0),
         Traffic::OnOff(form) if form.distribution == Distribution::Fixed => Some(form.peak.0),
         _ => None,

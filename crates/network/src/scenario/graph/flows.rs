@@ -296,7 +296,7 @@ impl Builder<'_> {
         let interval = form.interval(slowest);
         self.arriving +=
             interval.map_or(form.trace.len() as f64, |time| self.spec.duration.ps() as f64 / time);
-        self.active += u64::from(form.most_active);
+        self.active += u64::from(form.most_at_once());
         if self.arriving > MAX_SHORT_FLOWS as f64 {
             let message = format!(
                 "about {:.0} short flows arrive in a run, and {MAX_SHORT_FLOWS} are the most: shorten the run, or let them come less often",
@@ -308,8 +308,9 @@ impl Builder<'_> {
         }
         if self.active > MAX_ACTIVE {
             let message = format!(
-                "{} short flows may be under way at once, over all flows, and {MAX_ACTIVE} are the most",
-                self.active
+                "more than {MAX_ACTIVE} short flows may be under way at once, over all flows, of which this one allows {}: set a smaller \
+                 number, or fewer flows",
+                form.most_at_once()
             );
             return Err(Problem::new(format!("{table}.most-active"), message));
         }

@@ -9,7 +9,7 @@ use celltrain_atm::{
     abr::AllocatorParams, buffer::DiscardParams, quantity::Capacity, scheduler::SchedulerParams,
 };
 use celltrain_engine::{
-    quantity::{BitRate, Bytes, Duration},
+    quantity::{BitRate, Bytes, Delay, Duration},
     time::seconds,
 };
 
@@ -17,11 +17,11 @@ use super::{
     super::{
         error::Problem,
         spec::{
-            BurstLoss, Dark, DelayChanges, Framing, LinkOverride, LinkSpec, LossUnit, MemorySpec, NodeKind,
+            BurstLoss, Changes, Dark, DelayChanges, Framing, LinkOverride, LossUnit, MemorySpec, NodeKind,
             RateChanges, Reorder, Spec, SwitchSpec,
         },
     },
-    Names, Poll, Stop, clocks,
+    Names, Node, Poll, Stop, clocks,
     generate::{LinkOutline, Outline},
     memory, ports, progress,
 };
@@ -34,6 +34,8 @@ pub struct Link {
     pub from: usize,
     /// Index of the node that receives.
     pub to: usize,
+    /// Which it is of the links from the one to the other, from 1.
+    number: u32,
     params: Arc<LinkParams>,
 }
 
@@ -51,12 +53,27 @@ impl DerefMut for Link {
     }
 }
 
+impl Link {
+    /// What it and its port are called among these nodes: `from > to`, and with several such links `from > to (2)` from the second one on, in the
+    /// order of the scenario.
+    #[must_use]
+    pub fn name(&self, nodes: &[Node]) -> String {
+        let ends = self.ends(nodes);
+        if self.number == 1 { ends } else { format!("{ends} ({})", self.number) }
+    }
+
+    /// The names of its ends, which it may have in common with other links: `from > to`.
+    pub(crate) fn ends(&self, nodes: &[Node]) -> String {
+        [nodes[self.from].name.as_str(), " > ", &nodes[self.to].name].concat()
+    }
+}
+
 /// What a link and its output port are like. Links of different rates may still share what is large.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkParams {
     /// Line rate, at the start of the run.
     pub rate: BitRate,
-    /// How its rate changes.
+    /// How its rate changes after the start and before the end of the run.
     pub rate_changes: RateChanges,
     /// Time from the end of a cell's transmission to its arrival; where a switch receives, its own delay is included.
     pub delay: Duration,
@@ -74,7 +91,7 @@ pub struct LinkParams {
     pub reorder: Option<Arc<Reorder>>,
     /// When it loses everything.
     pub dark: Option<Arc<Dark>>,
-    /// How its delay changes.
+    /// How its delay changes after the start and before the end of the run.
     pub delay_changes: DelayChanges,
     /// The shortest that its delay is at any time, as [`LinkParams::delay`] is at the start of the run.
     pub shortest_delay: Duration,
@@ -191,21 +208,41 @@ impl<'a> Kinds<'a> {
             return Arc::clone(params);
         }
         let processing = if to == 1 { self.spec.switch.delay.0 } else { 0 };
-        let params = Arc::new(params(&self.spec.link, link, &self.ports[from], processing));
+        let params = Arc::new(params(self.spec, link, &self.ports[from], processing));
         self.last[from][to] = Some((link, Arc::clone(&params)));
         params
     }
 }
 
+/// The value at the start of a run that ends at `end` and the changes after it: one at 0 s takes the place of the `first` value, and one at the
+/// end or later has no effect.
+fn in_force<V, C: Clone>(
+    first: V,
+    changes: &Changes<C>,
+    end: Duration,
+    parts: impl Fn(&C) -> (Duration, V),
+) -> (V, Changes<C>) {
+    let before = |time: Duration| changes.partition_point(|change| parts(change).0 < time);
+    let [begin, end] = [Duration(1), end].map(before);
+    let first = begin.checked_sub(1).map_or(first, |last| parts(&changes[last]).1);
+    let all = (begin, end) == (0, changes.len());
+    (first, if all { changes.clone() } else { changes[begin..end].to_vec().into() })
+}
+
 /// A link that differs from `[link]` as `own` says, behind such a port; what receives it adds `processing` to its delay.
-fn params(link: &LinkSpec, own: &LinkOverride, port: &Ports, processing: u64) -> LinkParams {
-    let delay = own.delay.map_or(link.delay, |range| range.from).0;
-    let delay_changes = own.delay_changes.as_ref().unwrap_or(&link.delay_changes);
-    let rate_changes = own.rate_changes.as_ref().unwrap_or(&link.rate_changes);
+fn params(spec: &Spec, own: &LinkOverride, port: &Ports, processing: u64) -> LinkParams {
+    let link = &spec.link;
+    let delay = own.delay.map_or(link.delay, |range| range.from);
+    let changes = own.delay_changes.as_ref().unwrap_or(&link.delay_changes);
+    let (Delay(delay), delay_changes) =
+        in_force(delay, changes, spec.duration, |change| (change.at, change.delay));
+    let changes = own.rate_changes.as_ref().unwrap_or(&link.rate_changes);
+    let (rate, rate_changes) =
+        in_force(own.rate.unwrap_or(link.rate), changes, spec.duration, |change| (change.at, change.rate));
     let shortest = delay_changes.iter().map(|change| change.delay.0).fold(delay, Ord::min);
     let mut params = LinkParams {
-        rate: own.rate.unwrap_or(link.rate),
-        rate_changes: rate_changes.clone(),
+        rate,
+        rate_changes,
         delay: Duration(delay.0 + processing),
         framing: own.framing.unwrap_or(link.framing),
         overhead: own.overhead.unwrap_or(link.overhead),
@@ -214,7 +251,7 @@ fn params(link: &LinkSpec, own: &LinkOverride, port: &Ports, processing: u64) ->
         burst_loss: own.burst_loss.or(link.burst_loss).map(Arc::new),
         reorder: own.reorder.or(link.reorder).map(Arc::new),
         dark: own.dark.or(link.dark).map(Arc::new),
-        delay_changes: delay_changes.clone(),
+        delay_changes,
         shortest_delay: Duration(shortest.0 + processing),
         buffer: port.buffer,
         memory: port.memory.clone(),
@@ -237,6 +274,18 @@ fn check_order(link_outline: &LinkOutline, link: &Link) -> Result<(), Problem> {
     Err(Problem::new(format!("{key}.reorder"), message))
 }
 
+/// Numbers the links from each node to each other one.
+fn number(links: &mut [Link]) {
+    let mut order: Vec<_> = (0..links.len()).collect();
+    order.sort_by_key(|&link| (links[link].from, links[link].to));
+    for pair in 1..order.len() {
+        let [before, link] = [order[pair - 1], order[pair]];
+        if (links[before].from, links[before].to) == (links[link].from, links[link].to) {
+            links[link].number = links[before].number + 1;
+        }
+    }
+}
+
 /// The directed links and their ports.
 pub(super) fn links(
     spec: &Spec,
@@ -251,13 +300,14 @@ pub(super) fn links(
         let directions = [(link_outline.from, link_outline.to), (link_outline.to, link_outline.from)];
         for &(from, to) in &directions[..if link_outline.simplex { 1 } else { 2 }] {
             let params = kinds.params(&link_outline.link, outline.nodes[from].kind, outline.nodes[to].kind);
-            let link = Link { from, to, params };
+            let link = Link { from, to, number: 1, params };
             let rate = clocks::fastest(link.fastest(), spec.link.rate_spread);
             progress::check_lookahead(link_outline.place, &link, rate)?;
             check_order(link_outline, &link)?;
             links.push(link);
         }
     }
+    number(&mut links);
     ports::override_ports(spec, outline, names, &mut links)?;
     links.iter().try_for_each(|link| ports::check_buffer(spec, outline, link))?;
     links.iter().try_for_each(|link| memory::check_memory(spec, outline, link))?;

@@ -7,10 +7,12 @@ mod fabric;
 mod flows;
 mod generate;
 mod groups;
+mod idle_tables;
 mod links;
 mod losses;
 mod marks;
 mod memory;
+mod offered;
 mod overrides;
 mod passage;
 mod pauses;
@@ -32,7 +34,10 @@ use celltrain_engine::quantity::{BitRate, Duration};
 use celltrain_tcp::{IP_HEADER_BYTES, Params, TCP_HEADER_BYTES, TIMESTAMPS_BYTES};
 
 use self::generate::Outline;
-pub(super) use self::poll::{Poll, Stop};
+pub(super) use self::{
+    idle_tables::tables_without_links,
+    poll::{Poll, Stop},
+};
 pub use self::{
     links::{Link, LinkParams},
     poll::WORK_BETWEEN_POLLS,
@@ -273,18 +278,35 @@ impl Graph {
         Ok(Self { nodes: outline.nodes, links, flows, losses, bottleneck })
     }
 
-    /// What link number `link` and its port are called: `from > to`.
+    /// The ports that the data of a flow cross, and those that its ACKs do: names, and the shares of its ways that cross each.
+    #[must_use]
+    pub fn ports_of(&self, flow: &Flow) -> [Vec<(String, f64)>; 2] {
+        fn shares<'a>(ways: impl Iterator<Item = (&'a [usize], f64)>) -> Vec<(usize, f64)> {
+            let mut found: Vec<(usize, f64)> = Vec::new();
+            for (&link, share) in ways.flat_map(|(route, share)| route.iter().map(move |link| (link, share)))
+            {
+                match found.iter_mut().find(|(other, _)| *other == link) {
+                    Some((_, sum)) => *sum += share,
+                    None => found.push((link, share)),
+                }
+            }
+            found
+        }
+        let named = |(link, share)| (self.link_name(link), share);
+        [shares(flow.ways()), shares(flow.ways_back())].map(|ports| ports.into_iter().map(named).collect())
+    }
+
+    /// What link number `link` and its port are called, unlike all others: [`Link::name`].
     #[must_use]
     pub fn link_name(&self, link: usize) -> String {
-        let link = &self.links[link];
-        [self.nodes[link.from].name.as_str(), " > ", &self.nodes[link.to].name].concat()
+        self.links[link].name(&self.nodes)
     }
 }
 
 /// The link behind the port that the scenario calls the bottleneck.
 fn bottleneck(spec: &Spec, nodes: &[Node], links: &[Link], flows: &[Flow]) -> Result<Option<usize>, Problem> {
     let Some(wanted) = &spec.measures.bottleneck else { return Ok(None) };
-    let name = |link: &Link| format!("{} > {}", nodes[link.from].name, nodes[link.to].name);
+    let name = |link: &Link| link.name(nodes);
     let of_switches = || links.iter().filter(|link| nodes[link.from].kind == NodeKind::Switch);
     let place = |link: &Link| links.iter().position(|other| std::ptr::eq(other, link));
     let crosses = |place: Option<usize>| {
@@ -341,6 +363,6 @@ mod tests {
     #[cfg(target_pointer_width = "64")]
     fn links_and_flows_stay_small() {
         let sizes = [size_of::<Link>(), size_of::<Flow>()];
-        assert!(sizes[0] <= 24 && sizes[1] <= 176, "{sizes:?} bytes");
+        assert!(sizes[0] <= 32 && sizes[1] <= 176, "{sizes:?} bytes");
     }
 }

@@ -199,7 +199,8 @@ fn first_cell(spec: &Spec, port: &Link, flow: &Flow, back: bool) -> Option<Cell>
         Framing::Cells => (u16::try_from(cells).ok()?, 0),
         Framing::Packets => (1, u32::try_from(octets).ok()?),
     };
-    let ecn = if tcp && flow.tcp.ecn && flow.abr.is_none() { Ecn::Capable } else { Ecn::NotCapable };
+    let marked = flow.tcp.ecn && (!back || flow.tcp.ecn_control_packets);
+    let ecn = if tcp && marked && flow.abr.is_none() { Ecn::Capable } else { Ecn::NotCapable };
     (tcp || !back).then(|| Cell { length, octets, clp: flow.contract.clp && !back, ecn, ..Cell::default() })
 }
 

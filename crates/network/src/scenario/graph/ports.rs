@@ -60,9 +60,9 @@ pub(super) fn check_buffer(spec: &Spec, outline: &Outline, link: &Link) -> Resul
         Framing::Packets => "packets: give a number of packets or bytes",
     };
     let is_default = key == "switch.buffer" && link.buffer == SwitchSpec::default().buffer;
-    let default = if is_default { ", as the default is" } else { "" };
+    let default = if is_default { "the default, " } else { "" };
     let message = format!(
-        "\"{}\"{default} does not suit the link from \"{from}\" to \"{to}\", which carries {carries}",
+        "{default}\"{}\" does not suit the link from \"{from}\" to \"{to}\", which carries {carries}",
         link.buffer
     );
     Err(Problem::new(key, message))
@@ -227,24 +227,40 @@ pub(super) fn check_contracts(
         check_levels(spec, outline, link)?;
         check_rate(spec, outline, link)?;
         // Of one port at a time: those of all together are as many as all routes have links.
-        let vcs: &[Contract] = &vcs.iter().map(|vc| vc.contract(flows)).collect::<Vec<_>>();
-        let port =
-            PortContext { rate: clocks::slowest(link.rate, spec.link.rate_spread), ..context(link, vcs) };
+        let contracts: &[Contract] = &vcs.iter().map(|vc| vc.contract(flows)).collect::<Vec<_>>();
+        let port = PortContext {
+            rate: clocks::slowest(link.rate, spec.link.rate_spread),
+            ..context(link, contracts)
+        };
         let place = |key, is_own| place(spec, &outline.nodes, link, key, is_own);
         if let Err(error) = Policy::new(&link.discard, &port) {
             let key = place("discard", |port| port.discard.is_some());
             let name = link.discard.policy.name();
-            let exact = Policy::new(&link.discard, &context(link, vcs));
+            let exact = Policy::new(&link.discard, &context(link, contracts));
             let message = clocks::blamed(error.message, exact.is_ok());
             return Err(Problem::new(format!("{key}.{name}.{}", error.key), message).into());
         }
-        if let Err(error) = Priority::new(&link.scheduler, vcs, ServiceTime::default()) {
+        if let Err(error) = Priority::new(&link.scheduler, contracts, ServiceTime::default()) {
             let key = place("scheduler", |port| port.scheduler.is_some());
             let name = link.scheduler.discipline.name();
-            return Err(Problem::new(format!("{key}.{name}.{}", error.key), error.message).into());
+            let message = with_flows(&error.message, |label| vcs[label].describe(flows));
+            return Err(Problem::new(format!("{key}.{name}.{}", error.key), message).into());
         }
     }
     Ok(())
+}
+
+/// A message of a scheduler, which knows VCs by their labels at the port ("VC 2"), with what `describe` calls them.
+fn with_flows(message: &str, describe: impl Fn(usize) -> String) -> String {
+    let mut parts = message.split("VC ");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(part.len());
+        let (label, rest) = part.split_at(end);
+        text += &label.parse().map_or_else(|_| format!("VC {label}"), &describe);
+        text += rest;
+    }
+    text
 }
 
 /// What the policy of a port that these VCs cross knows of it, to be asked before anything runs.
@@ -264,15 +280,29 @@ impl Graph {
     pub(in crate::scenario) fn unpaired_policies(&self, spec: &Spec) -> Vec<String> {
         let crossed: BTreeSet<usize> =
             self.flows.iter().flat_map(|flow| flow.hops().into_iter().flatten()).collect();
-        let ports = crossed.iter().map(|&link| &self.links[link]);
-        let ports = ports.filter(|port| self.nodes[port.from].kind == NodeKind::Switch);
+        let ports =
+            crossed.iter().filter(|&&link| self.nodes[self.links[link].from].kind == NodeKind::Switch);
         let places = Places::new(spec, &self.nodes);
-        let sentences: BTreeSet<String> = ports.filter_map(|port| Self::unpaired(&places, port)).collect();
+        let sentences: BTreeSet<String> = ports.filter_map(|&link| self.unpaired(&places, link)).collect();
         sentences.into_iter().collect()
     }
 
+    /// Whether several VCs of one category cross a link.
+    fn has_alike(&self, link: usize) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut vcs = self.flows.iter().enumerate().filter(|(index, flow)| flow.circuit == *index).flat_map(
+            |(_, flow)| {
+                let categories = [flow.contract.category, flow.back_contract().category];
+                std::iter::zip(flow.passes(link), categories)
+                    .filter_map(|(passes, one)| passes.then_some(one))
+            },
+        );
+        vcs.any(|category| !seen.insert(category))
+    }
+
     /// What is missing at a port whose policy or discipline decides for two queues, or for one per VC, and is alone.
-    fn unpaired(places: &Places<'_>, port: &Link) -> Option<String> {
+    fn unpaired(&self, places: &Places<'_>, link: usize) -> Option<String> {
+        let port = &self.links[link];
         let policy = places.place(port, "discard", |port| port.discard.is_some()) + ".policy";
         let scheduler = places.place(port, "scheduler", |port| port.scheduler.is_some());
         let discipline = scheduler + ".discipline";
@@ -290,6 +320,11 @@ impl Graph {
             (PolicyName::FqCodel, DisciplineName::Fifo) => Some(format!(
                 "{policy}: \"{chosen}\" keeps a queue for each VC, and \"{served}\" serves all in one order, so that a sparse flow waits for \
                  the others; set {discipline} = \"flow-queue\" (RFC 8290 section 4)"
+            )),
+            (_, DisciplineName::Fifo) => None,
+            (PolicyName::Codel | PolicyName::Cobalt, _) if self.has_alike(link) => Some(format!(
+                "{policy}: \"{chosen}\" has one state for all VCs of a category, and \"{served}\" a queue for each: a VC that seldom waits keeps \
+                 it from dropping at the others; set {policy} = \"fq-codel\", which has a state for each (RFC 8289 section 4.4)"
             )),
             _ => None,
         }
@@ -360,6 +395,12 @@ impl Crossing {
     /// The flow, and whether it is the VC back.
     pub(super) fn of(self, flows: &[Flow]) -> (&Flow, bool) {
         (&flows[self.0 as usize / 2], !self.0.is_multiple_of(2))
+    }
+
+    /// What a message calls it.
+    fn describe(self, flows: &[Flow]) -> String {
+        let (flow, back) = self.of(flows);
+        format!("{} of flow \"{}\"", if back { "the VC back" } else { "the VC" }, flow.name)
     }
 
     pub(super) fn contract(self, flows: &[Flow]) -> Contract {

@@ -116,7 +116,7 @@ pub struct Spec {
     /// acknowledgements, on a VC whose rate is not controlled itself.
     #[serde(default, skip_serializing_if = "is_default")]
     pub abr: abr::Params,
-    /// What the flows carry; greedy TCP if not given.
+    /// What the flows carry; greedy TCP if not given, or if `start` alone is given.
     #[serde(default)]
     pub traffic: Traffic,
     /// Groups of flows that have their TCP, traffic, contract and times in common.
@@ -143,7 +143,7 @@ pub struct MeasuresSpec {
     pub bottleneck: Option<String>,
     /// Of which flows the transfer delays of frames are measured.
     pub delays: MeasuredDelays,
-    /// Whether a run keeps whole distributions: of the transfer delays that are measured, of the completion times of short flows,
+    /// Whether a run keeps whole distributions: of the transfer delays that are measured, of the completion times of transfers,
     /// and of the occupancy of every switch port over time, P(Q > x). It takes a few hundred rows per flow and port, and a run up to a fifth longer.
     pub distributions: bool,
 }

@@ -214,6 +214,13 @@ impl ShortFlows {
         }
     }
 
+    /// The most of its flows that can be under way at once: no more than arrive at all, where that is known.
+    #[must_use]
+    pub fn most_at_once(&self) -> u32 {
+        let all = u32::try_from(self.trace.len()).unwrap_or(u32::MAX);
+        if all == 0 { self.most_active } else { self.most_active.min(all) }
+    }
+
     /// Mean time between arrivals in picoseconds, behind a slowest link of rate `slowest`; `None` with a trace.
     #[must_use]
     pub fn interval(&self, slowest: BitRate) -> Option<f64> {
