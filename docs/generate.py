@@ -83,8 +83,9 @@ the end of the run. Rates are in bit/s of payload, without headers. Ratios have 
 A value belongs to one replication. `celltrain run` prints the mean over the replications with its 95 % Student interval;
 [Judge a difference](../how-to/judge-a-difference.md) explains how to compare two of them.
 
-The **bottleneck** is the switch port with the highest offered load: the rate that the flows across it would send without
-other limits, divided by the rate of its link. Among equals it is the first. It follows from the scenario alone, so every
+The **bottleneck** is the switch port with the highest offered load: what the flows across it would send in a run if only
+their sources, the rates and policers of their VCs, and the links before it held them back, headers and padding included,
+divided by what its link carries in that time. Among equals it is the first. It follows from the scenario alone, so every
 replication and every variant of a topology uses the same port, and reports name it. For another port, read its row
 of `ports`.
 

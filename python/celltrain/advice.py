@@ -11,10 +11,11 @@ from celltrain import statistics
 from celltrain.elsewhere import LOAD, Load, is_chosen, loads, port_sentence, worse
 from celltrain.errors import InputError, ScenarioError
 from celltrain.limits import BY_TIMEOUT, BY_WINDOW, FLOW, MOST_OF_THE_TIME, PORT, Ports, sentences
-from celltrain.notes import discard_of_port, named, notes, undrawn_start
+from celltrain.notes import begin_too_late, discard_of_port, named, notes, undrawn_start
+from celltrain.registry import title
 from celltrain.results import frame_rows
 from celltrain.scenario import Scenario
-from celltrain.text import joined, listed, number
+from celltrain.text import counted, exact_percent, joined, listed, number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,9 +41,6 @@ _NUMBER = re.compile(r"(?<![\w-])\d[\d.,]*")
 
 Row = tuple[Any, ...]
 """A row of a table."""
-
-SILENT = "its sources send nothing"
-"""How a note on a scenario tells that its sources begin too late."""
 
 IDLE = "no flow sent anything in the measured time; set other starts, a longer duration, or a higher load"
 """What is said of runs in which nothing was sent, whose replications are alike for that reason alone."""
@@ -83,15 +81,18 @@ HARDLY_ANY = 20
 """Frames of a busy port in the measured part of a run below which rates and delays say nothing."""
 
 CENSORED = 0.05
-"""The part of short flows without a completion time from which on those of the others mislead."""
+"""The part of transfers without a completion time from which on those of the others mislead."""
 
-OF_THE_OTHERS = (
-    "the completion times are those of the others, and lower than those of all; set a longer duration, or "
-    "a lower load"
-)
+CENSORED_TAIL = 0.01
+"""The part from which on their high percentiles do: more than a hundredth lies beyond the 99th."""
+
+PERCENTILES = "their 95th and 99th percentiles may be lower"
+"""What may mislead of completion times where hardly any is missing."""
+
+OF_THE_OTHERS = "the completion times are those of the others, and {lower} than those of all; set {change}"
 """What is said of such runs, and what to do."""
 
-SUMMED_UP = ("frames_delivered", "utilisation", "short_flows_completed", "short_flows_unfinished")
+SUMMED_UP = ("frames_delivered", "utilisation", "flows_completed", "flows_unfinished", "flows_turned_away")
 """Metrics whose means show runs that are too short for what they measure."""
 
 LOST = ("locked", "cells_discarded", "lost_random", "lost_scripted", "lost_burst", "lost_dark")
@@ -179,6 +180,7 @@ def _kept_policies(found: "Comparison", scenarios: Mapping[str, Scenario]) -> li
 def advice_on_sweep(found: "Sweep") -> list[str]:
     """Notes on the scenarios of a sweep and its runs, each with the first point that it holds for."""
     from celltrain.resolved import moved
+    from celltrain.sweeps.result import imprecise
 
     lines = moved(found.manifest) + _of_points(found)
     ports = frame_rows(found.scan("ports"), "point", "replication", "locked")
@@ -188,14 +190,31 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
             f"{len(locked):,} of {found.manifest['runs']:,} runs ended in a lock, first at "
             f"{_point(found, locked[0][0])}: {_lock('ports')}"
         )
-    for sentence, runs in _fruitless(*(_of_sweep(found, *one) for one in (("flows", SENT), ("ports", LOST)))):
-        place = _point(found, runs[0][0])
-        lines.append(f"in {len(runs):,} of {found.manifest['runs']:,} runs, first at {place}, {sentence}")
-    for said, alike in _alike_points(found).items():
-        lines.append(_at(found, alike, _started(said, _at_point(_plan(found), alike[0]))))
+    plan, without = _plan(found), _without_goodput(_of_sweep(found, "flows", SENT))
+    for sentence, runs in _fruitless(without, _of_sweep(found, "ports", LOST)):
+        first, of = runs[0][0], f"{len(runs):,} of {found.manifest['runs']:,} runs"
+        said = _spread(sentence, _at_point(plan, first))
+        lines.append(f"in {of}, first at {_point(found, first)}, {said}")
+    idle = _idle_points(found, without)
+    noted = [point for point in idle if not _begins_too_late(_at_point(plan, point))]
+    lines += [_at(found, noted, IDLE)] if noted else []
+    for said, alike in _alike_points(found, {*idle}).items():
+        lines.append(_at(found, alike, _started(said, _at_point(plan, alike[0]))))
+    missed = imprecise(found)
+    lines += [_at(found, missed, _imprecise(found.until or {}))] if missed else []
     for some in _short_points(found).values():
         lines.append(_at(found, [point for point, _ in some], some[0][1]))
     return [*lines, *_of_limits(found), *_of_other_ports(found)]
+
+
+def _imprecise(until: Mapping[str, Any]) -> str:
+    """What is said of points that have not the precision that `until` asks for."""
+    confidence, part = (exact_percent(until[key]) for key in ("confidence", "rel-ci"))
+    most = counted(until["max-replications"], "replication")
+    return (
+        f"half of the {confidence} interval of {title(until['metric'])} is above {part} of the mean after "
+        f"{most}, the most that until allows; set a larger until.max-replications, or a larger until.rel-ci"
+    )
 
 
 def _of_other_ports(found: "Sweep") -> Iterator[str]:
@@ -225,17 +244,19 @@ def _of_limits(found: "Sweep") -> Iterator[str]:
     """Sentences on what holds flows up at the points of a sweep."""
     points, looked_at = _limited_points(found)
     plan = _plan(found)
-    said: dict[str, list[int]] = {}
+    said: dict[str, dict[int, bool]] = {}
+    """For each sentence the points, and whether it holds for all flows there."""
     ports = _ports_of(found, looked_at)
     for point in looked_at:
-        scenario = _at_point(plan, point)
+        scenario, every = _at_point(plan, point), {name for name, *_ in points[point]}
         bottleneck = None if scenario is None else scenario.bottleneck
-        for line in sentences(points[point], ports.get(point, Ports()), bottleneck, scenario):
-            said.setdefault(line, []).append(point)
+        held = sentences(points[point], ports.get(point, Ports()), bottleneck, scenario)
+        for line, names in held.items():
+            said.setdefault(line, {})[point] = every.issubset(names)
     of = "points" if len(looked_at) == len(points) else f"points, of which {len(looked_at):,} were looked at"
     for line, some in said.items():
-        whom = "all flows" if line.startswith("the retransmission timer") else "flows"
-        yield _at(found, some, line.format(flows=whom), of)
+        whom = "all flows" if all(some.values()) else "flows"
+        yield _at(found, [*some], line.format(flows=whom), of)
 
 
 def _limited_points(found: "Sweep") -> tuple[dict[int, list[Row]], list[int]]:
@@ -342,14 +363,32 @@ def _of_points(found: "Sweep") -> list[str]:
     return lines
 
 
-def _alike_points(found: "Sweep") -> dict[str, list[int]]:
-    """The points of which all replications, two or more, measured the same, by what is said of them."""
+def _idle_points(found: "Sweep", without: Mapping[Any, Sequence[float]]) -> list[int]:
+    """The points at which nothing was sent in any run; `without` has the runs without goodput."""
+    idle = Counter(point for (point, _), sent in without.items() if not any(sent))
+    every = zip(found.points["point"], found.points["replications"], strict=True) if idle else ()
+    return [point for point, runs in every if idle[point] == runs]
+
+
+def _begins_too_late(scenario: Scenario | None) -> bool:
+    """Whether notes on a scenario say already why nothing was sent."""
+    return scenario is not None and begin_too_late(scenario)
+
+
+def _alike_points(found: "Sweep", idle: Collection[int]) -> dict[str, list[int]]:
+    """The points of which all replications, two or more, measured the same, by what is said of them.
+
+    Args:
+        found: the sweep.
+        idle: the points at which nothing happens: replications are alike there whatever is drawn.
+    """
     alike: dict[str, list[int]] = {}
     for begin in range(0, found.manifest["points"], STRETCH):
         points = _alike_within(found.scan("summary"), begin, begin + STRETCH)
         same = _same_within(found.scan("runs"), begin, begin + STRETCH) if points else set()
         for point in points:
-            alike.setdefault(ALIKE if point in same else MEASURED_ALIKE, []).append(point)
+            if point not in same or point not in idle:
+                alike.setdefault(ALIKE if point in same else MEASURED_ALIKE, []).append(point)
     return alike
 
 
@@ -387,13 +426,25 @@ def _too_short(means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
         were = "frame was" if frames == 1 else "frames were"
         said = f"only {_count(frames)} {were} delivered in the measured part of a run: rates and delays of so"
         yield "frames", f"{said} few say nothing; set a longer duration"
-    unfinished = means.get("short_flows_unfinished", 0.0)
-    every = means.get("short_flows_completed", 0.0) + unfinished
+    unfinished = means.get("flows_unfinished", 0.0)
+    every = means.get("flows_completed", 0.0) + unfinished
     if unfinished == every > 0:
-        yield "none completed", "no short flow had completed at the end of a run; set a longer duration"
-    elif unfinished > CENSORED * every:
-        said = f"{_count(unfinished)} of {_count(every)} short flows of a run had not completed at its end:"
-        yield "short flows", f"{said} {OF_THE_OTHERS}"
+        yield "none completed", "no transfer had completed at the end of a run; set a longer duration"
+    elif unfinished > CENSORED_TAIL * every:
+        said = f"{_count(unfinished)} of {_count(every)} transfers of a run had not completed at its end:"
+        kind, lower = ("some", "lower") if unfinished > CENSORED * every else ("most", PERCENTILES)
+        others = OF_THE_OTHERS.format(lower=lower, change="a longer duration, or a lower load")
+        yield f"{kind} completed", f"{said} {others}"
+    away = means.get("flows_turned_away", 0.0)
+    if away > CENSORED_TAIL * (every + away):
+        said = (
+            f"{_count(away)} of {_count(every + away)} transfers of a run were turned away, because as many"
+        )
+        others = OF_THE_OTHERS.format(lower="lower", change="a larger traffic.most-active, or a lower load")
+        yield "turned away", f"{said} as traffic.most-active allows were under way: {others}"
+    if every + away == 0 and "flows_completed" in means and means.get("frames_delivered") != 0:
+        said = "no transfer began in the measured part of a run, so that there are no completion times"
+        yield "none began", f"{said}; set a shorter warm-up, or later starts"
 
 
 def _count(mean: float) -> str:
@@ -429,9 +480,9 @@ def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
     lines = [f"the run ended in a lock: {_lock(named(locked, 'port'))}"] if locked else []
     every = result.manifest["replications"]
     samples = _samples(result)
-    sent = [sum(some) for _, (_, *some) in _sums(result.rows("flows", "replication", *SENT))]
-    is_idle = bool(sent) and not any(sent)
-    if is_idle and not (scenario is not None and any(SILENT in note for note in notes(scenario))):
+    without = _without_goodput(result.rows("flows", "replication", *SENT))
+    is_idle = len(without) == every and not any(map(any, without.values()))
+    if is_idle and not _begins_too_late(scenario):
         lines.append(IDLE)
     alike = _alike(result.fingerprints)
     # Where nothing happens, replications are alike whatever is drawn.
@@ -439,10 +490,9 @@ def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
         lines.append(_started(alike, scenario))
     means = {name: statistics.mean(samples[name]) for name in SUMMED_UP if name in samples}
     lines += (sentence for _, sentence in _too_short(means))
-    flows, ports = result.rows("flows", "replication", *SENT), result.rows("ports", "replication", *LOST)
-    for sentence, runs in _fruitless(flows, ports):
+    for sentence, runs in _fruitless(without, result.rows("ports", "replication", *LOST)):
         place = "" if len(runs) == every else f"in {len(runs)} of {every} replications "
-        lines.append(f"{place}{sentence}")
+        lines.append(f"{place}{_spread(sentence, scenario)}")
     held = sentences(
         result.rows("flows", *FLOW),
         Ports.of(result.rows("ports", *PORT)),
@@ -463,6 +513,14 @@ def _started(said: str, scenario: Scenario | None) -> str:
     return _said_alike(start) if said == ALIKE else _said_measured_alike(start)
 
 
+def _spread(sentence: str, scenario: Scenario | None) -> str:
+    """What is said of runs without goodput, with a start of the scenario that is not drawn, if any is not."""
+    start = "traffic.start" if scenario is None else undrawn_start(scenario)
+    return sentence.format(
+        spread="" if start is None else f', or spread the starts, as in {start} = "0 s .. 100 ms"'
+    )
+
+
 def _samples(result: "Result") -> dict[str, list[float]]:
     """Every metric of the summary, in every replication."""
     samples: dict[str, list[float]] = {}
@@ -476,35 +534,52 @@ def _locked(ports: Iterable[tuple[T, float | None]]) -> list[T]:
     return list(dict.fromkeys(name for name, locked in ports if locked))
 
 
-def _fruitless(flows: Iterable[Row], ports: Iterable[Row]) -> Iterable[tuple[str, list[Any]]]:
-    """The runs that sent data and have no goodput, by a sentence that says why; not those that end in a lock.
+def _without_goodput(flows: Iterable[Row]) -> dict[Any, list[float]]:
+    """The runs without goodput, and the sums of what else `SENT` has of them.
 
     Args:
         flows: for each flow its run, and its values of `SENT`.
+    """
+    return {run: sent for run, (goodput, *sent) in _sums(flows) if goodput == 0}
+
+
+def _fruitless(
+    without: Mapping[Any, Sequence[float]], ports: Iterable[Row]
+) -> Iterable[tuple[str, list[Any]]]:
+    """The runs that sent data and have no goodput, by a sentence that says why; not those that end in a lock.
+
+    Args:
+        without: the runs without goodput, and what they sent; see `_without_goodput`.
         ports: for each port its run, and its values of `LOST`.
     """
     found: dict[str, list[Any]] = {}
-    fruitless = {run: sent for run, (goodput, *sent) in _sums(flows) if goodput == 0}
+    fruitless = {run: sent for run, sent in without.items() if any(sent)}
     if not fruitless:
         return found.items()  # before the ports are read: a sweep may have millions of rows of them
-    losses = {run: sum(lost) for run, (locked, *lost) in _sums(ports) if not locked}
+    losses = {run: (discarded, sum(lost)) for run, (locked, discarded, *lost) in _sums(ports) if not locked}
     for run, (segments, cells, timeouts, dropped) in fruitless.items():
         if segments + cells + dropped > 0 and run in losses:
-            reason = _reason(losses[run], segments, timeouts, dropped)
+            reason = _reason(*losses[run], segments, timeouts, dropped)
             found.setdefault(f"the goodput is 0 though data were sent: {reason}", []).append(run)
     return found.items()
 
 
-def _reason(lost: float, segments: float, timeouts: float, dropped: float) -> str:
-    """Why a run has no goodput, and what to do."""
+def _reason(discarded: float, on_links: float, segments: float, timeouts: float, dropped: float) -> str:
+    """Why a run has no goodput, and what to do; "{spread}" stands for what `_spread` says."""
+    lost = discarded + on_links
     if dropped and not lost:
         return "cells found no room at their ABR sources; set a larger abr.source-buffer"
     if not lost:
         return "nothing was lost, and the run ended too early; set a longer duration"
+    if segments and not timeouts and on_links > discarded:
+        return (
+            "links lost what was sent, and the run ended before a retransmission timer expired; set less of "
+            "that (link.loss, link.burst-loss, link.dark, [[loss]]), or a longer duration"
+        )
     if segments and not timeouts:
         return (
             "cells or packets were lost, and the run ended before a retransmission timer expired; "
-            'set a longer duration, or spread the starts, as in traffic.start = "0 s .. 100 ms"'
+            "set a longer duration{spread}"
         )
     return "cells or packets were lost; ports.parquet (--out; in Python result.ports) has where and why"
 

@@ -10,13 +10,12 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from celltrain import _core, arguments
-from celltrain.errors import Defect, InputError, ScenarioError
+from celltrain.errors import Defect, InputError
 from celltrain.file_names import file_stem
 from celltrain.results import Record, Result
 from celltrain.scenario import Scenario
@@ -32,13 +31,12 @@ __all__ = [
     "Places",
     "Progress",
     "Task",
+    "alone",
     "attempt",
-    "brief",
     "checked_jobs",
     "default_jobs",
     "drive",
     "execute",
-    "measured",
     "replicate",
     "run",
     "simulate",
@@ -63,9 +61,6 @@ MAX_SEED = 2**63 - 1
 
 PANICS = "CELLTRAIN_TEST_PANICS"
 """For tests: the runs whose scenario, written out, contains the value of this variable panic."""
-
-BRIEF = {"duration": "1 ps", "warm-up": "0 s", "sample": "1 ps"}
-"""Settings under which a scenario runs in no time."""
 
 INTERRUPT_PERIOD = 0.1
 """Seconds between two looks at pending signals while the main thread waits."""
@@ -284,32 +279,19 @@ def run(
     return Result.of_records(scenario, tasks[0].seed, records, time.perf_counter() - began, reused)
 
 
-def brief(scenario: Scenario) -> Scenario | None:
-    """The scenario, so short that nothing happens; None where it cannot be.
-
-    Which measures a run has depends on the scenario alone, and not on how long it runs.
-    """
-    with suppress(ScenarioError):
-        return scenario.with_(BRIEF)
-    return None
-
-
-def measured(scenario: Scenario, *, trace: bool = False) -> dict[str, str] | None:
-    """The unit of each metric that the runs of a scenario have, before any of them.
-
-    None if no run is brief, or if it finds celltrain wrong, as those to come will.
-    """
-    if (short := brief(scenario)) is None:
-        return None
-    try:
-        return {name: unit for name, _, unit in simulate(Task(short, short.seed, 0, trace)).summary}
-    except Defect:
-        return None
-
-
 def there(tasks: Iterable[Task], store: "Store | None") -> int:
     """How many of some tasks need not be made: a store has them."""
     return 0 if store is None else sum(map(store.has, tasks))
+
+
+def alone(task: Task) -> Record:
+    """Runs one task; an interrupt (Ctrl-C) stops it.
+
+    Raises:
+        Defect: the run found celltrain wrong.
+    """
+    (record,) = execute([task], reduce=lambda _, record: record)
+    return record
 
 
 def simulate(task: Task, cancel: _core.CancelToken | None = None, cores: int = 1) -> Record:

@@ -3,14 +3,18 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from celltrain import _core
 from celltrain.scenario import Scenario
+from celltrain.sweeps.axes import in_base_unit
+from celltrain.tables import Settings, each, ends, flow_names, group_of, table_of
 
 __all__ = [
     "begin_at_once",
+    "begin_too_late",
     "dark_share",
     "discard_of_port",
     "has_transfers",
@@ -20,7 +24,7 @@ __all__ = [
     "undrawn_start",
 ]
 
-Settings = Mapping[str, Any]
+Contracts = Sequence[Settings]
 
 _BEGIN = re.compile(r"\s*([\d.]+(?:[eE][+-]?\d+)?)\s*(ps|ns|us|µs|ms|s)\b")
 """A time, or the first one of a range of times."""
@@ -30,33 +34,78 @@ _PICOSECONDS = {"ps": 1.0, "ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1e9, "s": 1e1
 NAMED = 5
 """The most flows or ports that a note names."""
 
+_UNTOLD = (
+    "no switch tells the sources a rate, so they rise to their peak rate; set [switch.allocator] "
+    'algorithm = "erica", or another one'
+)
+"""What is said of ABR without an allocator."""
+
+_POLICED = (
+    (
+        "scr",
+        ("discard-cells", "tag-cells"),
+        "nothing polices cells",
+        'set vc.policing = "discard-cells" or "tag-cells"',
+    ),
+    (
+        "cdvt-pcr",
+        ("tag", "discard-frames", "discard-cells", "tag-cells"),
+        "nothing polices the VC",
+        'set vc.policing, as in vc.policing = "discard-cells"',
+    ),
+)
+"""Keys of contracts, the policers that read them, why else they have no effect, and what to set."""
+
+_BY_SHARE = ("weighted-round-robin", "deficit-round-robin", "scfq", "wfq")
+"""Disciplines that divide by weight, unless their `share` says otherwise."""
+
+_BY_WEIGHT = ("epd-per-vc", "virtual-queuing", "improved-virtual-queuing")
+"""Policies that do."""
+
+_WITHIN = (
+    ("vc-buffer", "buffer", "the buffer of the port"),
+    ("buffer", "memory", "the size of the memory"),
+)
+"""Keys of ports that limit what others limit, too, and what these are."""
+
+_SIZES = {"B": 8.0, "cell": 1.0, "cells": 1.0, "packet": 1.0, "packets": 1.0, "cells/s": 424.0, "bit/s": 1.0}
+"""What one of a unit is, in bits or as a number of cells or packets."""
+
 
 def notes(scenario: Scenario) -> list[str]:
     """A sentence for each setting without effect and each port where phases lock, with what to set."""
     settings = scenario.to_dict()
-    rules = (_abr, _gfr, _sustainable, _shared, _framing, _targets)
-    found = [note for rule in rules for note in rule(settings)]
-    found += [*_late(scenario, settings), *_never(scenario, settings), *_overcommitted(scenario, settings)]
+    contracts = list(_contracts(scenario))
+    found = [note for rule in (_abr, _gfr, _policed, _shaped) for note in rule(settings, contracts)]
+    found += [note for rule in (_unread, _limits, _shared, _framing, _targets) for note in rule(settings)]
+    found += _unallocated(scenario, settings, contracts)
+    found += [*_late(scenario), *_never(scenario, settings), *_overcommitted(scenario, settings, contracts)]
     return [*found, *scenario.core.notes()]
 
 
 def undrawn_start(scenario: Scenario) -> str | None:
     """The first key that starts sources at one instant in every replication; None where all draw theirs."""
-    fixed = (key for key, start in _starts(scenario.to_dict()) if ".." not in str(start))
+    fixed = (source.key for source in _sources(scenario) if ".." not in str(source.start))
     return next(fixed, None)
 
 
 def begin_at_once(scenario: Scenario) -> bool:
     """Whether all sources begin at one instant."""
-    starts = {str(start) for _, start in _starts(scenario.to_dict())}
+    starts = {str(source.start) for source in _sources(scenario)}
     return len(starts) == 1 and not any(".." in start for start in starts)
+
+
+def begin_too_late(scenario: Scenario) -> bool:
+    """Whether every source begins at the end of the run or after it, each of which a note is about."""
+    end = _end(scenario)
+    return all(source.begin >= end for source in _sources(scenario))
 
 
 def has_transfers(scenario: Scenario) -> bool:
     """Whether some flows carry so many bytes or units and end: what they do has no steady state."""
     settings = scenario.to_dict()
-    own = [one for kind in ("group", "flow") for one in _each(settings, kind)]
-    traffic = [_table(one, "traffic") for one in (settings, *own)]
+    own = [one for kind in ("group", "flow") for one in each(settings, kind)]
+    traffic = [table_of(one, "traffic") for one in (settings, *own)]
     return any(one.get("kind") == "finite" for one in traffic) or any("transfers" in one for one in own)
 
 
@@ -65,7 +114,7 @@ def dark_share(scenario: Scenario) -> float:
     begin, end = scenario.warm_up, scenario.duration
     shares = [0.0]
     for _, link in _links(scenario.to_dict()):
-        dark = _table(link, "dark")
+        dark = table_of(link, "dark")
         if not dark:
             continue
         first, length, every = (_begin(dark.get(key)) / 1e12 for key in ("from", "length", "every"))
@@ -80,16 +129,16 @@ def tables_of(settings: Settings, *places: str) -> Iterator[tuple[str, Settings]
     for place in places:
         first, _, rest = place.partition(".")
         if not isinstance(settings.get(first), list):
-            yield place, _table(settings, first)
+            yield place, table_of(settings, first)
             continue
-        for n, one in enumerate(_each(settings, first)):
-            yield f"{first}.{n}" + (f".{rest}" if rest else ""), _table(one, rest) if rest else one
+        for n, one in enumerate(each(settings, first)):
+            yield f"{first}.{n}" + (f".{rest}" if rest else ""), table_of(one, rest) if rest else one
 
 
 def discard_of_port(scenario: Scenario, port: str | None) -> str | None:
     """The key that sets the policy of a port alone, as in `port.0.discard`; None where `[switch]` does."""
-    for n, one in enumerate(_each(scenario.to_dict(), "port")):
-        if "discard" in one and port == f"{one['from']} > {one['to']}":
+    for n, one in enumerate(each(scenario.to_dict(), "port")):
+        if "discard" in one and port is not None and ends(port) == (one["from"], one["to"]):
             return f"port.{n}.discard"
     return None
 
@@ -100,55 +149,171 @@ def named(names: Sequence[str], noun: str) -> str:
     return f"{noun} {shown}" if len(names) == 1 else f"{len(names)} {noun}s {shown}"
 
 
-def _abr(settings: Settings) -> Iterator[str]:
-    if not any(vc.get("category") == "abr" for vc in _vcs(settings)):
+def _abr(settings: Settings, contracts: Contracts) -> Iterator[str]:
+    if not any(vc.get("category") == "abr" for vc in contracts):
+        given, usual = [("abr", table_of(settings, "abr"))], _defaults("abr")
+        given += tables_of(settings, "flow.abr", "group.abr")
+        keys = [f"{place}.{key}" for place, abr in given for key in abr if abr[key] != usual.get(key)]
+        if keys:
+            yield _without_effect(keys[0], "no VC is one of ABR", 'set vc.category = "abr"')
+    elif not any(table_of(port, "allocator") for _, port in _discards(settings)):
+        yield f'vc.category = "abr" without an allocator: {_UNTOLD}'
+
+
+def _unallocated(scenario: Scenario, settings: Settings, contracts: Contracts) -> Iterator[str]:
+    """Allocators at single ports, none of which the data of an ABR VC cross."""
+    ports = [port for port in each(settings, "port") if table_of(port, "allocator")]
+    everywhere = bool(table_of(table_of(settings, "switch"), "allocator"))
+    if everywhere or not ports or not any(vc.get("category") == "abr" for vc in contracts):
         return
-    if not any(_table(port, "allocator") for port in _ports(settings)):
-        yield (
-            'vc.category = "abr" without an allocator: no switch tells the sources a rate, so they rise to '
-            'their peak rate; set [switch.allocator] algorithm = "erica", or another one'
-        )
+    flows = {name: flow for flow in each(settings, "flow") for name in flow_names(flow)}
+    groups = {str(one.get("name")): one for one in each(settings, "group")}
+    controlled = []
+    for name in scenario.core.flow_names():
+        group = group_of(name, groups)
+        tables = (flows.get(name, {}), {} if group is None else groups[group], settings)
+        vc = next((table_of(one, "vc") for one in tables if "vc" in one), {})
+        controlled += [name] if vc.get("category") == "abr" else []
+    crossed = {ends(port) for there, _ in scenario.core.ports_of(controlled) for port, _ in there}
+    if not any((port["from"], port["to"]) in crossed for port in ports):
+        yield f'vc.category = "abr", and no data of such a VC cross a port with an allocator: {_UNTOLD}'
 
 
-def _gfr(settings: Settings) -> Iterator[str]:
-    if any(vc.get("category") == "gfr" and not vc.get("mcr") for vc in _vcs(settings)):
+def _gfr(_: Settings, contracts: Contracts) -> Iterator[str]:
+    if any(vc.get("category") == "gfr" and not vc.get("mcr") for vc in contracts):
         yield (
             'vc.category = "gfr" without vc.mcr: nothing is guaranteed; set a minimum rate, as in '
             'mcr = "10 Mbit/s"'
         )
 
 
-def _sustainable(settings: Settings) -> Iterator[str]:
-    policed = ("discard-cells", "tag-cells")
-    if any(vc.get("scr") and vc.get("policing") not in policed for vc in _vcs(settings)):
-        yield (
-            "vc.scr has no effect where nothing polices cells: set vc.policing = "
-            '"discard-cells" or "tag-cells"'
-        )
+def _policed(_: Settings, contracts: Contracts) -> Iterator[str]:
+    """What only policers of contracts act on."""
+    for key, policing, why, change in _POLICED:
+        if any(_is_set(vc, key) and vc.get("policing", "none") not in policing for vc in contracts):
+            yield _without_effect(f"vc.{key}", why, change)
 
 
-def _late(scenario: Scenario, settings: Settings) -> Iterator[str]:
+def _shaped(settings: Settings, contracts: Contracts) -> Iterator[str]:
+    """Peak rates that no link of a source reaches, where no policer counts by them."""
+    peaks = {vc["pcr"]: _size(vc["pcr"]) for vc in contracts if vc.get("pcr") and not _is_counted(vc)}
+    common = table_of(settings, "link")
+    own = [link for place, link in _links(settings) if place not in ("link", "link.trunk", "link.exit")]
+    given = [rate for link in ({**common, **table_of(common, "access")}, *own) for rate in _rates(link)]
+    rates = [_size(rate) for rate in given]
+    for peak, size in peaks.items():
+        if size is not None and all(rate is not None and size > rate for rate in rates):
+            yield (
+                f'vc.pcr = "{peak}" has no effect, as it is above the rate of every link of a source: set a '
+                "lower vc.pcr, or leave it out"
+            )
+            return
+
+
+def _unread(settings: Settings) -> Iterator[str]:
+    """Settings that nothing reads for want of another one."""
+    ports, links = [one for _, one in _discards(settings)], list(_links(settings))
+    weights = [
+        key for key, vc in tables_of(settings, "vc", "flow.vc", "group.vc") if vc.get("weight", 1) != 1
+    ]
+    if weights and not any(map(_reads_weights, ports)):
+        change = 'set a scheduler that does, as in switch.scheduler.discipline = "wfq"'
+        yield _without_effect(f"{weights[0]}.weight", "no scheduler or policy divides by weight", change)
+    host = table_of(settings, "host")
+    if host.get("ip-spread") and not host.get("ip-rate"):
+        change = 'set host.ip-rate, as in host.ip-rate = "10500 packet/s"'
+        yield _without_effect("host.ip-spread", "IP takes no time", change)
+    units = [key for key, link in links if link.get("loss-unit") == "cell"]
+    carries = {link["framing"] for _, link in links if "framing" in link}
+    if units and carries != {"packets"} and not any(_loses(link) for _, link in links):
+        yield _without_effect(f"{units[0]}.loss-unit", "no link loses at random", "set link.loss")
+
+
+def _limits(settings: Settings) -> Iterator[str]:
+    """Limits of ports that lie above another one."""
+    switch, ports = table_of(settings, "switch"), list(each(settings, "port"))
+    memory = {"memory": table_of(switch, "memory").get("size")}
+    for place, table in _discards(settings):
+        for key, other, name in _WITHIN:
+            size = _size(table.get(key))
+            if size is None or (key == "buffer" and table[key] == _defaults("switch")[key]):
+                continue
+            users = [{}, *(port for port in ports if key not in port)] if place == "switch" else [table]
+            others = [{**switch, **port, **memory}.get(other) for port in users]
+            if all((most := _size(one)) is not None and size > most for one in others):
+                yield (
+                    f'{place}.{key} = "{table[key]}" has no effect, as it is above {name} ("{others[0]}"): '
+                    "set a smaller one, or leave it out"
+                )
+
+
+def _without_effect(key: str, why: str, change: str) -> str:
+    return f"{key} has no effect where {why}: {change}, or leave it out"
+
+
+def _is_set(vc: Settings, key: str) -> bool:
+    """Whether a contract has a rate or a time that is not zero."""
+    size, _ = in_base_unit(vc.get(key)) or (0.0, "")
+    return size > 0
+
+
+def _is_counted(vc: Settings) -> bool:
+    """Whether bursts or policers are counted by the peak rate of a contract."""
+    return vc.get("policing", "none") != "none" or bool(vc.get("scr") or vc.get("mcr"))
+
+
+def _rates(link: Settings) -> Iterator[object]:
+    """The rates that a link has in the course of a run."""
+    yield from (one["rate"] for one in (link, *each(link, "rate-changes")) if "rate" in one)
+
+
+def _loses(link: Settings) -> bool:
+    """Whether a link loses at random, each on its own or in bursts."""
+    return bool(link.get("loss") or link.get("burst-loss"))
+
+
+def _reads_weights(port: Settings) -> bool:
+    """Whether a port divides something by the weights of VCs."""
+    scheduler, discard = table_of(port, "scheduler"), table_of(port, "discard")
+    discipline, policy = str(scheduler.get("discipline")), str(discard.get("policy"))
+    if discipline in _BY_SHARE and table_of(scheduler, discipline).get("share") != "mcr":
+        return True
+    return policy in _BY_WEIGHT or "weight" in str(table_of(discard, policy).get("rule"))
+
+
+def _size(value: object) -> float | None:
+    """A rate or a size of a scenario in bits or packets; None for what is none, as "unlimited"."""
+    size, unit = in_base_unit(value) or (0.0, "")
+    return size * _SIZES[unit] if unit in _SIZES else None
+
+
+def _late(scenario: Scenario) -> Iterator[str]:
     """Sources that begin at the end of the run or after it."""
-    end = round(scenario.duration * 1e12)
+    end, every = _end(scenario), list(_sources(scenario))
     of_run = f"is not before the end of the run ({scenario.duration:g} s): its sources send nothing; set"
-    for place, start in _starts(settings):
+    for place, start in {source.key: source.start for source in every}.items():
         if _begin(start) >= end:
             yield f'{place} = "{start}" {of_run} an earlier start, or a longer duration'
-    for place, first, start in _recorded(settings):
-        if _begin(start) < end <= _begin(start) + _begin(first):
+    begins: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for source in every:
+        if source.recorded is not None:
+            begins.setdefault(source.recorded, []).append((_begin(source.start), source.begin))
+    for (place, first), some in begins.items():
+        start, begin = min(some)
+        if start < end <= begin:
             yield f'{place} begins at "{first}", which {of_run} earlier times, or a longer duration'
 
 
 def _never(scenario: Scenario, settings: Settings) -> Iterator[str]:
     """Changes of links that come after the end of the run."""
-    end = round(scenario.duration * 1e12)
+    end = _end(scenario)
     for place, link in _links(settings):
         changes = [
             (f"{place}.{key}.{n}.at", change.get("at"))
             for key in ("rate-changes", "delay-changes")
-            for n, change in enumerate(_each(link, key))
+            for n, change in enumerate(each(link, key))
         ]
-        changes.append((f"{place}.dark.from", _table(link, "dark").get("from")))
+        changes.append((f"{place}.dark.from", table_of(link, "dark").get("from")))
         late = [(key, time) for key, time in changes if _begin(time) >= end]
         for key, time in late[:1]:
             others = f", and the same holds for {len(late) - 1} more" if len(late) > 1 else ""
@@ -170,7 +335,7 @@ def _framing(settings: Settings) -> Iterator[str]:
                     'lost as a whole; set loss-unit = "frame", or leave it out'
                 )
         usual = _defaults("aal5")
-        if _table(settings, "aal5").get("overhead", usual["overhead"]) != usual["overhead"]:
+        if table_of(settings, "aal5").get("overhead", usual["overhead"]) != usual["overhead"]:
             yield (
                 "aal5.overhead has no effect where every link carries packets; set link.overhead for what "
                 "a link adds to each of them"
@@ -187,9 +352,9 @@ def _framing(settings: Settings) -> Iterator[str]:
 def _targets(settings: Settings) -> Iterator[str]:
     """CoDel and its kin, whose target is a small part of their interval."""
     for place, port in _discards(settings):
-        discard = _table(port, "discard")
+        discard = table_of(port, "discard")
         policy = str(discard.get("policy"))
-        own = _table(discard, policy)
+        own = table_of(discard, policy)
         target, interval = own.get("target"), own.get("interval")
         if interval is not None and _begin(target) > _begin(interval):
             said = f'{place}.discard.{policy}.target = "{target}" is above the interval of "{interval}"'
@@ -198,13 +363,18 @@ def _targets(settings: Settings) -> Iterator[str]:
 
 def _links(settings: Settings) -> Iterator[tuple[str, Settings]]:
     """The tables that describe links, with their keys."""
-    common = _table(settings, "link")
+    common = table_of(settings, "link")
     yield "link", common
     yield from ((f"link.{key}", one) for key, one in common.items() if isinstance(one, Mapping))
     yield from (
-        (f"topology.link.{n}", one) for n, one in enumerate(_each(_table(settings, "topology"), "link"))
+        (f"topology.link.{n}", one) for n, one in enumerate(each(table_of(settings, "topology"), "link"))
     )
-    yield from ((f"link-override.{n}", one) for n, one in enumerate(_each(settings, "link-override")))
+    yield from tables_of(settings, "link-override.link", "group.access", "group.exit")
+
+
+def _end(scenario: Scenario) -> int:
+    """The end of the run, in picoseconds."""
+    return round(scenario.duration * 1e12)
 
 
 def _begin(time: object) -> int:
@@ -213,30 +383,63 @@ def _begin(time: object) -> int:
     return round(float(found[1]) * _PICOSECONDS[found[2]]) if found else 0
 
 
-def _recorded(settings: Settings) -> Iterator[tuple[str, object, object]]:
-    """The keys of recorded times, the first of these times, and from when it is counted."""
-    own = [
-        (f"{kind}.{n}", one, _table(one, "traffic"))
-        for kind in ("group", "flow")
-        for n, one in enumerate(_each(settings, kind))
-    ]
-    every = [(f"{place}.traffic", traffic, one.get("start")) for place, one, traffic in own]
-    # Where each flow has traffic of its own, that of all is not read. Its own start
-    # is read before that of all.
-    common = _table(settings, "traffic")
-    others = [one for _, one, traffic in own if not traffic and not _firsts(one, "transfers")]
-    if others or not own:
-        starts = [one.get("start", common.get("start")) for one in others]
-        every.append(("traffic", common, min(starts, key=_begin, default=None)))
-    for place, traffic, start in every:
-        start = traffic.get("start") if start is None else start
-        for key in ("times", "gaps"):
-            yield from ((f"{place}.{key}", first, start) for first in _firsts(traffic, key))
-        yield from ((f"{place}.trace", first.get("at"), start) for first in _firsts(traffic, "trace"))
-    for place, one, _ in own:
-        yield from (
-            (f"{place}.transfers", first.get("at"), one.get("start")) for first in _firsts(one, "transfers")
-        )
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """When the sources begin that one group, one `[[flow]]`, or the topology makes."""
+
+    key: str
+    """The key that says when."""
+    start: object
+    recorded: tuple[str, str] | None
+    """The key of recorded times, and the first of them, which is counted from the start."""
+
+    @property
+    def begin(self) -> int:
+        """When the first of them begins, in picoseconds."""
+        return _begin(self.start) + (_begin(self.recorded[1]) if self.recorded else 0)
+
+
+def _sources(scenario: Scenario) -> Iterator[_Source]:
+    """The sources of groups, of `[[flow]]`, and of flows that only the topology makes."""
+    common = table_of(scenario.to_dict(), "traffic")
+    yield from (_source(tables, common) for tables in _owners(scenario))
+
+
+def _owners(scenario: Scenario) -> Iterator[list[tuple[str, Settings]]]:
+    """The tables of flows, with their keys: of each `[[flow]]`, then of its group; of each group.
+
+    Flows that only the topology makes have none.
+    """
+    settings = scenario.to_dict()
+    groups = {str(one.get("name")): (f"group.{n}", one) for n, one in enumerate(each(settings, "group"))}
+    flows = [(f"flow.{n}", one) for n, one in enumerate(each(settings, "flow"))]
+    own = {name for _, flow in flows for name in flow_names(flow)}
+    for place, flow in flows:
+        group = group_of(flow_names(flow)[0], groups)
+        yield [(place, flow), *([] if group is None else [groups[group]])]
+    yield from ([table] for table in groups.values())
+    every = scenario.core.flow_names() if groups or flows else []
+    others = (name for name in every if name not in own and group_of(name, groups) is None)
+    if not every or next(others, None) is not None:
+        yield []
+
+
+def _source(tables: Sequence[tuple[str, Settings]], common: Settings) -> _Source:
+    """What tables say of sources, the first before the others; then that of all traffic."""
+    carried = ((f"{place}.traffic", table_of(one, "traffic")) for place, one in tables if "traffic" in one)
+    place, traffic = next(carried, ("traffic", common))
+    transfers = [(of, firsts) for of, one in tables if (firsts := _firsts(one, "transfers"))]
+    if transfers and place == "traffic":  # traffic of its own stands in place of the transfers
+        of, firsts = transfers[0]
+        key, start, recorded = f"{of}.start", None, [(f"{of}.transfers", firsts[0].get("at"))]
+    else:
+        key, start = f"{place}.start", traffic.get("start")
+        recorded = [
+            (f"{place}.{name}", first) for name in ("times", "gaps") for first in _firsts(traffic, name)
+        ]
+        recorded += [(f"{place}.trace", first.get("at")) for first in _firsts(traffic, "trace")]
+    given = ((f"{of}.start", one["start"]) for of, one in tables if "start" in one)
+    return _Source(*next(given, (key, start)), next(iter(recorded), None))
 
 
 def _firsts(settings: Settings, key: str) -> list[Any]:
@@ -245,27 +448,9 @@ def _firsts(settings: Settings, key: str) -> list[Any]:
     return found[:1] if isinstance(found, list) else []
 
 
-def _starts(settings: Settings) -> Iterator[tuple[str, object]]:
-    """The keys that say when sources begin, and their values."""
-    common = _table(settings, "traffic").get("start")
-    others = [
-        (f"{kind}.{n}", one) for kind in ("group", "flow") for n, one in enumerate(_each(settings, kind))
-    ]
-    own = []
-    for place, one in others:
-        inside = _table(one, "traffic").get("start")
-        own.append(
-            (f"{place}.traffic.start", inside) if "start" not in one else (f"{place}.start", one["start"])
-        )
-    yield from own
-    # Where each flow has a time of its own, that of all is not read.
-    if not own or any(start is None for _, start in own):
-        yield "traffic.start", common
-
-
-def _overcommitted(scenario: Scenario, settings: Settings) -> Iterator[str]:
+def _overcommitted(scenario: Scenario, settings: Settings, contracts: Contracts) -> Iterator[str]:
     """A sentence if more is guaranteed than a link carries."""
-    if not any(end.get("mcr") for end in (*_vcs(settings), *_abr_ends(settings))):
+    if not any(end.get("mcr") for end in (*contracts, *_abr_ends(settings))):
         return
     over = scenario.core.overcommitted()
     if over:
@@ -281,7 +466,7 @@ def _overcommitted(scenario: Scenario, settings: Settings) -> Iterator[str]:
 def _shared(settings: Settings) -> Iterator[str]:
     """A VC is what switches know: they cannot tell the flows in it apart."""
     flows: dict[tuple[object, ...], list[str]] = {}
-    for flow in _each(settings, "flow"):
+    for flow in each(settings, "flow"):
         if flow.get("circuit") is not None:
             ends = flow.get("from"), flow.get("to"), flow["circuit"]
             flows.setdefault(ends, []).append(f'"{flow.get("name", "")}"')
@@ -295,45 +480,28 @@ def _shared(settings: Settings) -> Iterator[str]:
 
 def _discards(settings: Settings) -> Iterator[tuple[str, Settings]]:
     """The tables that describe ports, with their keys."""
-    yield "switch", _table(settings, "switch")
-    yield from ((f"port.{n}", port) for n, port in enumerate(_each(settings, "port")))
+    yield "switch", table_of(settings, "switch")
+    yield from ((f"port.{n}", port) for n, port in enumerate(each(settings, "port")))
 
 
-def _ports(settings: Settings) -> Iterator[Settings]:
-    yield _table(settings, "switch")
-    yield from _each(settings, "port")
-
-
-def _vcs(settings: Settings) -> Iterator[Settings]:
-    """The contract of every flow: its own keys over those of all flows."""
-    common = _table(settings, "vc")
-    flows = list(_each(settings, "flow"))
-    for flow in flows or [{}]:
-        yield {**common, **_table(flow, "vc")}
-    for group in _each(settings, "group"):
-        yield {**common, **_table(group, "vc")}
+def _contracts(scenario: Scenario) -> Iterator[Settings]:
+    """The contracts of flows: of groups, of `[[flow]]`, and of those that only the topology makes."""
+    common = table_of(scenario.to_dict(), "vc")
+    for tables in _owners(scenario):
+        yield next((table_of(one, "vc") for _, one in tables if "vc" in one), common)
 
 
 def _abr_ends(settings: Settings) -> Iterator[Settings]:
     """What the ends of every ABR VC know."""
-    yield _table(settings, "abr")
-    for flow in (*_each(settings, "flow"), *_each(settings, "group")):
-        yield _table(flow, "abr")
+    yield table_of(settings, "abr")
+    for flow in (*each(settings, "flow"), *each(settings, "group")):
+        yield table_of(flow, "abr")
 
 
 @cache
 def _defaults(table: str) -> Settings:
     """What the core takes for the keys of a table that a scenario leaves out."""
-    found: Settings = json.loads(_core.schema())["properties"][table]["default"]
-    return found
-
-
-def _table(settings: Settings, key: str) -> Settings:
-    value = settings.get(key)
-    return value if isinstance(value, Mapping) else {}
-
-
-def _each(settings: Settings, key: str) -> Iterator[Settings]:
-    value = settings.get(key)
-    if isinstance(value, list):
-        yield from (one for one in value if isinstance(one, Mapping))
+    schema = json.loads(_core.schema())
+    (reference,) = schema["properties"][table]["allOf"]
+    keys = schema["definitions"][reference["$ref"].rpartition("/")[2]]["properties"]
+    return {key: one.get("default") for key, one in keys.items()}

@@ -226,8 +226,15 @@ def _spellings(over: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def unmeasured(name: str, known: Iterable[str], what: str = "metric") -> InputError:
-    """The error for a metric that a summary lacks: no measure has the name, or it is not there."""
+def unmeasured(name: str, known: Iterable[str], what: str = "metric", runs: str = "these runs") -> InputError:
+    """The error for a metric that a summary lacks: no measure has the name, or it is not there.
+
+    Args:
+        name: the metric.
+        known: what the summary has.
+        what: what the metric is called.
+        runs: those that lack it.
+    """
     if not isinstance(name, str):
         return unknown(what, name, known)
     if not name.strip():
@@ -235,7 +242,7 @@ def unmeasured(name: str, known: Iterable[str], what: str = "metric") -> InputEr
     names, own = [*known], called(name)
     if own not in names and own in _spellings(("run",)).values():
         says = f"'celltrain measures {own}' says what it is of"
-        return InputError(f"these runs lack the {what} '{name}': {says}; they have {joined(names) or 'none'}")
+        return InputError(f"{runs} lack the {what} '{name}': {says}; they have {joined(names) or 'none'}")
     found = next((one for one in measures() if one.name == name), None)
     advice = "" if found is None else f"The frame '{found.frame}' has it"
     if len(names) <= MOST_LISTED:

@@ -109,9 +109,14 @@ def differ(sample: Iterable[float | None]) -> bool:
 
 
 def mean(sample: Sequence[float]) -> float:
-    """Arithmetic mean, summed without rounding loss so that it does not depend on the order of the sample."""
+    """Arithmetic mean, summed without rounding loss so that it does not depend on the order of the sample.
+
+    The mean of equal values is that value to the last bit, so that they have no spread.
+    """
     if not len(sample):  # an array of numpy or a column of polars has no truth value
         raise ValueError("the mean of an empty sample")
+    if all(value == sample[0] for value in sample):
+        return float(sample[0])
     return math.fsum(sample) / len(sample)
 
 

@@ -18,7 +18,6 @@ from celltrain import manifests, statistics, text, verdicts
 from celltrain.comparison import KIND as COMPARISON
 from celltrain.comparison import Comparison, compare, comparison_key
 from celltrain.errors import InputError, ScenarioError
-from celltrain.experiment import brief, run
 from celltrain.folder import Folder, claim, remove_results
 from celltrain.papers.expression import NoValue
 from celltrain.registry import counts, unmeasured
@@ -27,6 +26,7 @@ from celltrain.scenario import Scenario, load, shown
 from celltrain.suite_file import Section, Statement, Suite, is_place
 from celltrain.suite_measures import sample_of
 from celltrain.suite_variants import Asked, plan
+from celltrain.trials import ITS, tried
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -210,7 +210,7 @@ def run_suite(
     Raises:
         InputError: there is no such policy or stack, a scenario cannot run with it, or lacks a measure.
     """
-    check_suite(suite, asked)
+    check_suite(suite, asked, jobs)
     compared = partial(
         compare, replications=replications, seed=seed, jobs=jobs, progress=progress, executor=executor
     )
@@ -231,7 +231,7 @@ def run_suite(
     return SuiteResults(replace(suite, causes=()) if asked.ecn else suite, found, baselines)
 
 
-def check_suite(suite: Suite, asked: Asked = ASKED) -> None:
+def check_suite(suite: Suite, asked: Asked = ASKED, jobs: int | None = None) -> None:
     """Refuses what a suite cannot be run with, before anything runs or is written.
 
     Raises:
@@ -239,39 +239,47 @@ def check_suite(suite: Suite, asked: Asked = ASKED) -> None:
             lack a measure.
     """
     for section in suite.sections:
-        scenario = load(section.scenario)
-        for name, settings in plan(suite, section, asked).settings.items():
-            _check_variant(section, scenario, name, settings)
-        _check_measures(suite, section, scenario)
+        scenario, settings = load(section.scenario), plan(suite, section, asked).settings
+        variants = {name: _variant(section, scenario, name, some) for name, some in settings.items()}
+        _check_measures(suite, section, variants, jobs)
 
 
-def _check_variant(section: Section, scenario: Scenario, name: str, settings: Mapping[str, Any]) -> None:
+def _variant(section: Section, scenario: Scenario, name: str, settings: Mapping[str, Any]) -> Scenario:
     try:
-        scenario.with_(settings)
+        return scenario.with_(settings)
     except ScenarioError as error:
         raise InputError(f"section {section.place}, variant {name}: {error}") from error
 
 
-def _check_measures(suite: Suite, section: Section, scenario: Scenario) -> None:
+def _check_measures(
+    suite: Suite, section: Section, variants: Mapping[str, Scenario], jobs: int | None
+) -> None:
     """Refuses measures that the runs of a section will not have, before any of them."""
-    if (short := brief(scenario)) is None:  # the runs will tell
-        return
-    found = run(short, replications=1, jobs=1)
-    for name in dict.fromkeys((*section.measures, *(one.measure for one in section.statements))):
-        _check_measure(suite, section, name, found)
+    records = zip(variants.items(), tried(variants.values(), lambda record: record, jobs=jobs), strict=True)
+    trials = {
+        name: Result.of_records(one, one.seed, [record], 0.0)
+        for (name, one), record in records
+        if record is not None
+    }
+    for measure in dict.fromkeys((*section.measures, *(one.measure for one in section.statements))):
+        lacking = {name: why for name, found in trials.items() if (why := _lacks(suite, measure, found))}
+        if lacking:
+            name, why = next(iter(lacking.items()))
+            which = f": {shown(section.scenario)}" if len(lacking) == len(variants) else f", variant {name}"
+            raise InputError(f"section {section.place}{which}: {why}")
 
 
-def _check_measure(suite: Suite, section: Section, name: str, found: Result) -> None:
-    where = f"section {section.place}: {shown(section.scenario)}"
-    known = found.summary["metric"].to_list()
-    if name in suite.measures:
+def _lacks(suite: Suite, measure: str, trial: Result) -> str:
+    """Why a trial, and so the runs to come, have no such measure; nothing if they have it."""
+    if measure in suite.measures:
         try:
             with suppress(NoValue):  # it selects by data, and there are none yet
-                suite.measures[name].sample(found)
+                suite.measures[measure].sample(trial)
         except InputError as error:
-            raise InputError(f"{where}: measure {name}: {error}") from None
-    elif name not in known:
-        raise InputError(f"{where}: {unmeasured(name, known, 'measure')}")
+            return f"measure {measure}: {error}"
+        return ""
+    known = trial.summary["metric"].to_list()
+    return "" if measure in known else str(unmeasured(measure, known, "measure", ITS))
 
 
 def suite_key(suite: Suite, asked: Asked = ASKED) -> str:

@@ -10,6 +10,7 @@ from celltrain.statistics import Estimate
 __all__ = [
     "capital",
     "counted",
+    "exact_percent",
     "first_of",
     "interval",
     "json_text",
@@ -170,6 +171,11 @@ def _alike(name: str, other: str) -> int:
 def percent(part: float | None, *, signed: bool = False) -> str:
     """A part as a percentage with one decimal."""
     return "-" if part is None or math.isnan(part) else f"{100 * part:{'+' if signed else ''}z.1f} %"
+
+
+def exact_percent(part: float) -> str:
+    """A part that someone set, as a percentage in full: "95 %", "0.01 %"."""
+    return f"{printed(100 * part)} %"
 
 
 def with_unit(name: str, unit: str) -> str:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from string import digits
 from typing import TYPE_CHECKING, Any
 
-from celltrain.text import first_of, scale
+from celltrain.text import first_of, quantity, scale
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +27,9 @@ __all__ = [
     "decimate",
     "delivered_of",
     "flow_groups",
+    "height_told",
     "lines",
+    "strip_heights",
     "total",
     "traces",
     "windows_of",
@@ -36,6 +38,13 @@ __all__ = [
 
 MOST_WINDOWS = 40
 """Connections that a picture of a time series shows; more cannot be told apart on a page."""
+
+
+FLAT = 8
+"""The ratio of two heights from which on a strip of the larger one shows hardly anything of the smaller."""
+
+SEEN = 0.01
+"""The part of the largest occupancy of all ports below which that of another one cannot be told from zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +75,10 @@ class Windows:
     def of(every: Sequence[Trace]) -> "Windows":
         """What a picture needs of the windows of every connection; there is at least one."""
         return Windows(every[:MOST_WINDOWS], total(every), len(every))
+
+    def named(self, groups: Mapping[str, str]) -> list[tuple[str, Trace]]:
+        """Those that are shown, each with its group; "" where it has none."""
+        return [(groups.get(trace.entity, ""), trace) for trace in self.shown]
 
     @property
     def part(self) -> str:
@@ -147,15 +160,41 @@ def common_scale(every: Sequence[Trace]) -> float:
     return max(float(np.percentile(trace.value, 98)) for trace in every) or 1.0
 
 
+def strip_heights(every: Sequence[tuple[str, Trace]]) -> dict[str, float]:
+    """The height of the strips of each group: one for all, but for a group that would be flat in it.
+
+    Args:
+        every: the traces, each with its group.
+    """
+    common, members = common_scale([trace for _, trace in every]), dict[str, list[Trace]]()
+    for group, trace in every:
+        members.setdefault(group, []).append(trace)
+    own = {group: common_scale(some) for group, some in members.items()}
+    return {group: height if FLAT * height < common else common for group, height in own.items()}
+
+
+def height_told(heights: Mapping[str, float]) -> str:
+    """How high strips are, for people, with the groups of lower ones: "138 kB high (mice 4.38 kB)"."""
+    common = max(heights.values())
+    lower = [f"{group} {quantity(one, 'B', 3)}" for group, one in heights.items() if one < common]
+    return f"{quantity(common, 'B', 3)} high" + (f" ({', '.join(lower)})" if lower else "")
+
+
 def busiest(every: Sequence[Trace], count: int = 4, always: str | None = None) -> list[Trace]:
     """The traces with the largest means, in their own order; the rest of a network's ports is mostly idle.
+
+    Ports that hardly anything waits at are left out: their lines could not be told from the axis.
 
     Args:
         every: the traces.
         count: how many.
         always: the entity that is among them whatever its mean, as the bottleneck.
     """
-    kept = sorted(every, key=lambda trace: (trace.entity != always, -float(trace.value.mean())))[:count]
+    tops = [float(trace.value.max(initial=0)) for trace in every]
+    least = SEEN * max(tops, default=0.0)
+    seen = [one for one, top in zip(every, tops, strict=True) if top > least or one.entity == always]
+    order = sorted(seen, key=lambda trace: (trace.entity != always, -float(trace.value.mean())))
+    kept = order[:count]
     return [trace for trace in every if trace in kept]
 
 

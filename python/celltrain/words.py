@@ -84,9 +84,9 @@ WORDS = (
     ),
     Word(
         "bottleneck",
-        "the switch port with the highest offered load: what the flows across it would send if nothing else "
-        "held them back, over the rate of its link; of equals the first; or the port that "
-        "measures.bottleneck names",
+        "the switch port with the highest offered load: what the flows across it would send if only their "
+        "sources, the rates and policers of their VCs, and the links before it held them back, over what its "
+        "link carries; of equals the first; or the port that measures.bottleneck names",
         "run, compare",
     ),
     Word("cell-hops", _HOPS, "every command"),

@@ -218,6 +218,7 @@ INTERNAL = {
             "of_records",
             "rows",
             "series_parts",
+            "shown",
             "time_series",
             "traces",
             "write_to",

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltrain as ct
-from celltrain.advice import ALIKE, MEASURED_ALIKE, advice, advice_on_sweep, advice_on_variants
+from celltrain.advice import (
+    ALIKE,
+    MEASURED_ALIKE,
+    _too_short,
+    advice,
+    advice_on_sweep,
+    advice_on_variants,
+)
 from celltrain.notes import notes
 from celltrain.report import comparison_report, run_report
 from celltrain.report.sweep import sweep_report
@@ -153,6 +160,12 @@ LATE_RATE = {"at": "200 ms", "rate": "1 Mbit/s"}
 LATER_RATE = {"at": "1 s", "rate": "1 Mbit/s"}
 PACKETS = {"link.framing": "packets", "switch.buffer": "100 packets"}
 TRUNK = {"from": "switch1", "to": "switch2"}
+ERICA = {"algorithm": "erica"}
+EXIT = {"from": "switch2", "to": "dest2"}
+OWN_VC = {"name": "1", "vc": {"category": "vbr"}}
+WEIGHED = {"vc.weight": 3, "flow": [{"name": "1", "vc": {"weight": 1}}]}
+SMALL_PORT = {**TRUNK, "buffer": "100 cells"}
+LOSSY = {**TRUNK, "link": {"loss": 1e-5}}
 LATE_TRANSFER = {"at": "199 ms", "from": "src1", "to": "dest1", "bytes": "1 kB"}
 
 
@@ -221,6 +234,48 @@ LATE_TRANSFER = {"at": "199 ms", "from": "src1", "to": "dest1", "bytes": "1 kB"}
         (
             {"port": [{**TRUNK, "discard": {"policy": "codel", "codel": {"interval": "1 ms"}}}]},
             'port.0.discard.codel.target = "5 ms" is above the interval of "1 ms"',
+        ),
+        # The common table is that of the other flow.
+        ({**ABR, "flow": [OWN_VC]}, "without an allocator"),
+        (
+            ABR | {"port": [{"from": "switch2", "to": "switch1", "allocator": ERICA}]},
+            "no data of such a VC cross a port with an allocator: no switch tells the sources a rate",
+        ),
+        (
+            {"flow": [{"name": "1", "vc": {"category": "abr"}}], "port": [{**EXIT, "allocator": ERICA}]},
+            "no data of such a VC cross a port with an allocator",
+        ),
+        (GUARANTEED | {"flow": [{"name": "1", "vc": {"mcr": "10 Mbit/s"}}]}, "without vc.mcr"),
+        (
+            {"vc.scr": "1 Mbit/s", "flow": [{"name": "1", "vc": {"policing": "discard-cells"}}]},
+            "vc.scr has no effect where nothing polices cells",
+        ),
+        ({"vc.cdvt-pcr": "1 ms"}, "vc.cdvt-pcr has no effect where nothing polices the VC"),
+        (
+            {"vc.pcr": "200 Mbit/s"},
+            'vc.pcr = "200 Mbit/s" has no effect, as it is above the rate of every link',
+        ),
+        (WEIGHED, "vc.weight has no effect where no scheduler or policy divides by weight"),
+        (WEIGHED | {"switch.scheduler.discipline": "round-robin"}, "vc.weight has no effect"),
+        (WEIGHED | {"switch.scheduler": {"discipline": "wfq", "wfq": {"share": "mcr"}}}, "vc.weight has no"),
+        ({"host.ip-spread": 0.1}, "host.ip-spread has no effect where IP takes no time"),
+        ({"abr.rif": 0.5}, "abr.rif has no effect where no VC is one of ABR"),
+        ({"link.loss-unit": "cell"}, "link.loss-unit has no effect where no link loses at random"),
+        (
+            {"switch.buffer": "100 cells", "switch.vc-buffer": "200 cells"},
+            'switch.vc-buffer = "200 cells" has no effect, as it is above the buffer of the port ("100 ',
+        ),
+        (
+            {"switch.buffer": "900 cells", "switch.memory": {"size": "300 cells"}},
+            'switch.buffer = "900 cells" has no effect, as it is above the size of the memory ("300 cells")',
+        ),
+        (
+            {"port": [{**SMALL_PORT, "vc-buffer": "150 cells"}]},
+            'port.0.vc-buffer = "150 cells" has no effect',
+        ),
+        (
+            {"link-override": [{**TRUNK, "link": {"rate-changes": [LATER_RATE]}}]},
+            'link-override.0.link.rate-changes.0.at = "1 s" is not before the end of the run',
         ),
     ],
 )
@@ -303,6 +358,30 @@ def test_flows_that_are_measured_together_are_noted() -> None:
         {"tcp.ecn": True, "switch.discard.policy": "red", "switch.discard.red.ecn": True},
         {"traffic.start": "199.999 ms .. 1 s"},
         {"traffic.start": "1 s", "flow": [{"name": "1 .. 2", "start": "0 s"}]},
+        ABR | {"flow": [{"name": "1 .. 2", "vc": {"category": "vbr"}}]},
+        ABR | {"port": [{**TRUNK, "allocator": ERICA}]},
+        {"flow": [{"name": "2", "vc": {"category": "abr"}}], "port": [{**EXIT, "allocator": ERICA}]},
+        {"vc.cdvt-pcr": "1 ms", "vc.pcr": "50 Mbit/s", "vc.policing": "discard-cells"},
+        {"vc.pcr": "155.52 Mbit/s"},
+        {"vc.pcr": "200 Mbit/s", "link.access.rate": "600 Mbit/s"},
+        WEIGHED | {"switch.scheduler.discipline": "wfq"},
+        WEIGHED | {"port": [{**TRUNK, "scheduler": {"discipline": "weighted-round-robin"}}]},
+        WEIGHED | {"switch.discard": {"policy": "script", "script": {"rule": "vc_occupancy < 9 * weight"}}},
+        {"abr.rif": 0.0625},
+        {"host": {"ip-spread": 0.1, "ip-rate": "10000 packet/s"}},
+        {"link.loss-unit": "cell", "link.trunk.loss": 1e-5},
+        {"link.loss-unit": "cell", "link-override": [LOSSY]},
+        {"link.trunk": {"loss-unit": "cell", "burst-loss": {"p": 1e-5, "r": 0.05, "loss-bad": 0.7}}},
+        {"switch.vc-buffer": "200 cells", "port": [SMALL_PORT]},
+        {
+            "switch": {"buffer": "50 cells", "vc-buffer": "100 cells"},
+            "port": [{**SMALL_PORT, "buffer": "1000 cells"}],
+        },
+        {
+            "switch.memory.size": "300 cells",
+            "switch.buffer": "2000 cells",
+            "port": [{**TRUNK, "vc-buffer": "99 cells"}],
+        },
     ],
 )
 def test_what_has_an_effect_is_not_noted(scenario: ct.Scenario, settings: dict[str, object]) -> None:
@@ -324,8 +403,26 @@ def test_runs_in_which_nothing_is_sent_are_noted_once(scenario: ct.Scenario) -> 
     late = scenario.with_({"traffic.start": "1 s"})
     (note,) = advice(ct.run(late, replications=2))
     assert "its sources send nothing" in note
+    over = scenario.with_({"traffic": finite, "flow": [{"name": "1", "start": "1 s"}], "warm-up": "150 ms"})
+    late_one, idle = advice(ct.run(over, replications=2))
+    assert late_one.startswith('flow.0.start = "1 s" is not before the end of the run')
+    assert idle.startswith("no flow sent anything in the measured time"), "the other flow begins in time"
     compared = ct.compare(scenario, {"some": {}, "none": {"traffic": arrivals}}, replications=2)
     assert [note for note in advice_on_variants(compared) if note.startswith("under none: no flow sent")]
+
+
+def test_points_at_which_nothing_is_sent_are_noted(scenario: ct.Scenario, tmp_path: Path) -> None:
+    """Of a point whose sources begin too late another note says so."""
+    swept = ct.sweep(
+        scenario.with_({"traffic": {"kind": "finite", "bytes": "1 kB"}, "warm-up": "150 ms"}),
+        grid={"traffic.start": ["0 s", "190 ms", "1 s"]},
+        replications=2,
+        out=tmp_path / "out",
+    )
+    late, idle, *others = advice_on_sweep(swept)
+    assert "first at traffic.start = 1 s, traffic.start" in late
+    assert idle.startswith("at 1 of 3 points, first at traffic.start = 0 s, no flow sent anything")
+    assert "no random number mattered" not in " ".join(others)
 
 
 def test_the_usual_overhead_of_frames_is_that_of_the_core(scenario: ct.Scenario) -> None:
@@ -360,14 +457,15 @@ def test_a_window_that_waits_in_the_host_is_not_to_be_larger(scenario: ct.Scenar
     assert note.startswith(
         'the receive window limits flow "1" for most of the time, and the interface of the sender'
     )
-    assert "set a higher link.access.rate" in note
+    assert "set a higher link.rate" in note
     windows = {"tcp.receive-window": ["4000 B", "200 kB"]}
     swept = ct.sweep(alone, grid=windows, replications=1, out=tmp_path / "out")
     small, large = (line for line in advice_on_sweep(swept) if "receive window" in line)
     assert small.startswith("at 1 of 2 points, first at tcp.receive-window = 4000 B, ")
     assert "set a larger tcp.receive-window" in small
+    assert "the receive window limits all flows for most of the time" in small
     assert large.startswith("at 1 of 2 points, first at tcp.receive-window = 200 kB, ")
-    assert "set a higher link.access.rate" in large
+    assert "set a higher link.rate" in large
 
 
 def test_windows_that_wait_at_a_busy_bottleneck_are_not_to_be_larger(scenario: ct.Scenario) -> None:
@@ -461,7 +559,7 @@ def test_a_sweep_says_where_receive_windows_limit(scenario: ct.Scenario, tmp_pat
     found = ct.sweep(scenario, grid=windows, replications=1, out=tmp_path / "out")
     (note,) = advice_on_sweep(found)
     assert note.startswith(
-        "at 1 of 2 points, first at tcp.receive-window = 1000 B, the receive window limits flows"
+        "at 1 of 2 points, first at tcp.receive-window = 1000 B, the receive window limits all flows"
     )
 
 
@@ -560,12 +658,65 @@ def test_completion_times_of_those_that_completed_are_noted(scenario: ct.Scenari
     """More is offered than the link carries: the slow flows have no completion time yet."""
     short = {"kind": "short-flows", "load": 2.0, "size": {"kind": "fixed", "bytes": "40 kB"}}
     found = ct.run(scenario.with_({"traffic": short, "duration": "300 ms"}), replications=2)
-    done, left = (found.estimate(f"short_flows_{name}").mean for name in ("completed", "unfinished"))
+    done, left = (found.estimate(f"flows_{name}").mean for name in ("completed", "unfinished"))
     assert left > 0.05 * (done + left)
     (note,) = (line for line in advice(found) if "had not completed" in line)
-    assert note.startswith(f"{left:,.0f} of {done + left:,.0f} short flows")
-    light = ct.run(scenario.with_({"traffic": {**short, "load": 0.05}, "duration": "2 s"}), replications=2)
+    assert note.startswith(f"{left:,.0f} of {done + left:,.0f} transfers")
+    light = ct.run(scenario.with_({"traffic": {**short, "load": 0.05}, "duration": "9 s"}), replications=2)
     assert not [line for line in advice(light) if "had not completed" in line]
+    assert "and lower than those of all; set a longer duration, or a lower load" in note
+
+
+def noted(completed: int, unfinished: int, turned_away: int = 0) -> list[str]:
+    """Notes on a run whose transfers fared so."""
+    counts = {"completed": completed, "unfinished": unfinished, "turned_away": turned_away}
+    return [note for _, note in _too_short({f"flows_{name}": float(n) for name, n in counts.items()})]
+
+
+def test_high_percentiles_are_cut_off_where_a_hundredth_has_not_completed() -> None:
+    """14 of 320 flows: the 95th percentile of the others was 43 ms, and 79 ms once these had completed."""
+    (tail,) = noted(306, 14)
+    assert tail == (
+        "14 of 320 transfers of a run had not completed at its end: the completion times are those of the "
+        "others, and their 95th and 99th percentiles may be lower than those of all; set a longer duration, "
+        "or a lower load"
+    )
+    assert noted(990, 10) == []
+    assert "95th" in noted(989, 11)[0]
+    assert "95th" not in noted(94, 6)[0]
+
+
+def test_transfers_that_are_turned_away_are_noted(scenario: ct.Scenario, tmp_path: Path) -> None:
+    """Those that find a busy network are, so that the completion times of the others look too good."""
+    short = {"kind": "short-flows", "load": 2.0, "size": {"kind": "fixed", "bytes": "40 kB"}}
+    crowded = scenario.with_({"traffic": {**short, "most-active": 2}})
+    found = ct.run(crowded, replications=1)
+    done, left, away = (
+        found.estimate(f"flows_{name}").mean for name in ("completed", "unfinished", "turned_away")
+    )
+    (note,) = (line for line in advice(found) if "turned away" in line)
+    assert note == (
+        f"{away:,.0f} of {done + left + away:,.0f} transfers of a run were turned away, because as many as "
+        "traffic.most-active allows were under way: the completion times are those of the others, and lower "
+        "than those of all; set a larger traffic.most-active, or a lower load"
+    )
+    grid = {"traffic.most-active": [2, 1000]}
+    swept = ct.sweep(crowded, grid=grid, replications=1, out=tmp_path / "out")
+    (line,) = (line for line in advice_on_sweep(swept) if "turned away" in line)
+    assert line.startswith("at 1 of 2 points, first at traffic.most-active = 2, ")
+    assert noted(990, 0, 10) == []
+    assert noted(989, 0, 11) != []
+
+
+def test_transfers_that_all_begin_in_the_warm_up_are_noted(scenario: ct.Scenario) -> None:
+    """They are under way in the measured part, and have no completion times."""
+    traffic = {"kind": "finite", "bytes": "100 MB"}
+    found = ct.run(scenario.with_({"traffic": traffic, "warm-up": "50 ms"}), replications=1)
+    assert [found.estimate(f"flows_{name}").mean for name in ("completed", "unfinished")] == [0, 0]
+    (note,) = (line for line in advice(found) if "no transfer began in the measured part of a run" in line)
+    assert note.endswith("set a shorter warm-up, or later starts")
+    begun = ct.run(scenario.with_({"traffic": traffic, "warm-up": "0 s"}), replications=1)
+    assert not [line for line in advice(begun) if "no transfer began" in line]
 
 
 def test_replications_that_differ_in_nothing_that_is_measured_are_told_so(scenario: ct.Scenario) -> None:
@@ -587,8 +738,11 @@ def test_replications_that_differ_in_nothing_that_is_measured_are_told_so(scenar
     assert noted(advice(found)) == [DRAWN_ALIKE]
     grid = {"traffic.start": ["0 ms .. 2 ms", "0 s", "1 ms .. 2 ms"]}
     fixed = over.with_({"tie-break": "port-id"})
-    drawn, same = noted(advice_on_sweep(ct.sweep(fixed, grid=grid)))
+    idle, drawn = advice_on_sweep(ct.sweep(fixed, grid=grid))
+    assert idle.startswith("at 3 of 3 points, first at traffic.start = 0 ms .. 2 ms, no flow sent anything")
     assert drawn == f"at 2 of 3 points, first at traffic.start = 0 ms .. 2 ms, {DRAWN_ALIKE}"
+    grid = {"traffic.start": ["0 s", "0 ms .. 2 ms", "1 ms .. 2 ms"]}
+    same, _ = noted(advice_on_sweep(ct.sweep(fixed.with_({"warm-up": "0 s"}), grid=grid)))
     assert same == f"at 1 of 3 points, first at traffic.start = 0 s, {ALIKE}"
 
 
@@ -640,6 +794,24 @@ def test_a_run_without_goodput_says_why(changed: dict[str, object], reason: str 
     assert all(line.startswith(f"the goodput is 0 though data were sent: {reason}") for line in found)
 
 
+@pytest.mark.parametrize(
+    ("changed", "end"),
+    [
+        ({}, ', or spread the starts, as in traffic.start = "0 s .. 100 ms"'),
+        (
+            {"flow": [{"name": "1 .. 21", "start": "1 us"}]},
+            ', or spread the starts, as in flow.0.start = "0 s .. 100 ms"',
+        ),
+        ({"traffic.start": "0 ps .. 1 ps"}, "; set a longer duration"),
+    ],
+)
+def test_starts_are_to_be_spread_by_the_key_that_says_them(changed: dict[str, object], end: str) -> None:
+    """That of all traffic has no effect on flows with a start of their own."""
+    made = ct.run(ct.Scenario.from_dict(LOST_REQUESTS).with_(changed))
+    (note,) = (line for line in advice(made) if "goodput is 0" in line)
+    assert note.endswith(end)
+
+
 def test_sweeps_and_comparisons_say_which_runs_have_no_goodput(tmp_path: Path) -> None:
     scenario = ct.Scenario.from_dict(LOST_REQUESTS)
     grid = {"switch.buffer": ["2000 cells", "50 cells"]}
@@ -670,9 +842,11 @@ def test_a_run_says_when_flows_wait_for_timeouts() -> None:
         return [line for line in advice(ct.run(of)) if "retransmission timer" in line]
 
     (note,) = notes(crowd)
-    assert note.startswith('the retransmission timer holds 40 flows "1", "2", "3", "4", "5", ... up')
+    assert note.startswith('the retransmission timer holds up 40 flows "1", "2", "3", "4", "5", ...')
     assert 'traffic.start = "0 s .. 100 ms"' in note
-    assert not notes(crowd.with_({"traffic.start": "0 s .. 100 ms"}))
+    (some,) = notes(crowd.with_({"traffic.start": "0 s .. 100 ms"}))
+    assert some.startswith("for most of the time the retransmission timer holds ")
+    assert "set a larger switch.buffer" in some
 
 
 def test_experiments_are_collected(scenario: ct.Scenario, tmp_path: Path) -> None:

@@ -11,10 +11,9 @@ import pytest
 
 import celltrain as ct
 from celltrain.advice import advice, advice_on_sweep, advice_on_variants
-from celltrain.circuits import circuits
 from celltrain.elsewhere import Load, worse
 from celltrain.limits import Ports
-from celltrain.notes import begin_at_once, dark_share, has_transfers
+from celltrain.notes import begin_at_once, begin_too_late, dark_share, has_transfers, undrawn_start
 from celltrain.report import run_report
 
 CELLS: dict[str, Any] = {
@@ -44,6 +43,7 @@ PACKETS: dict[str, Any] = {
 
 WINDOW = "the receive window limits"
 TIMER = "the retransmission timer holds"
+SOME = "for most of the time the retransmission timer holds"
 
 
 def said(base: dict[str, Any], changed: dict[str, Any], begin: str) -> list[str]:
@@ -116,14 +116,298 @@ def test_the_shaper_of_a_shared_vc_limits_all_its_flows() -> None:
     assert "set a higher vc.pcr" in note
 
 
+def test_a_window_that_fills_the_link_is_large_enough_though_the_start_is_idle() -> None:
+    """The queue stands as soon as the windows are full; before that the link is idle for 3 % of the time."""
+    start = {"warm-up": "0 s", "duration": "1 s"}
+    found = ct.run(ct.Scenario.from_dict(CELLS).with_(start), replications=1)
+    (use,) = found.ports.filter(port="switch1 > switch2")["utilisation"]
+    assert 0.95 < use < 0.98
+    (note,) = said(CELLS, start, WINDOW)
+    assert "the bottleneck transmits all the while: a larger tcp.receive-window gives longer queues" in note
+    (note,) = said(
+        CELLS, {**start, "duration": "2 s", "topology.sources": 1, "link.access.rate": "50 Mbit/s"}, WINDOW
+    )
+    assert "the interface of the sender transmits all the while" in note
+    # Windows that leave a tenth of the link idle do not fill it.
+    for changed in ({"link.delay": "1.5 ms"}, {"link.delay": "1.6 ms", **start}):
+        (note,) = said(CELLS, changed, WINDOW)
+        assert "set a larger tcp.receive-window" in note
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"vc": {"pcr": "20 Mbit/s"}, "traffic": {"kind": "cbr", "rate": "1 Mbit/s"}}, None),
+        ({"vc": {"pcr": "20 Mbit/s"}}, "set a higher vc.pcr"),
+        ({"tcp": {"read-rate": "5 Mbit/s"}}, "set a higher tcp.read-rate"),
+    ],
+)
+def test_settings_of_other_flows_limit_no_flow(changed: dict[str, Any], words: str | None) -> None:
+    own = {"link.delay": "4.5 ms", "flow": [{"name": "1", **changed}]}
+    notes = said(CELLS, own, WINDOW)
+    if words is not None:
+        limited, *notes = notes
+        assert 'limits flow "1" for' in limited
+        assert words in limited
+    (note,) = notes
+    assert 'limits flow "2" for most of the time, not the network: set a larger tcp.receive-window' in note
+
+
+def test_settings_of_groups_are_those_of_their_flows() -> None:
+    slow = {"name": "slow", "flows": 2, "vc": {"pcr": "10 Mbit/s"}}
+    groups = {"topology": {"kind": "dumbbell"}, "group": [slow, {"name": "fast"}], "link.delay": "3 ms"}
+    shaped, plain = said(CELLS, groups, WINDOW)
+    assert 'limits 2 flows "slow1", "slow2" for' in shaped
+    assert "set a higher vc.pcr" in shaped
+    assert 'limits flow "fast1" for most of the time, not the network' in plain
+
+
+def graph(hosts: str, switches: str, *links: dict[str, Any]) -> dict[str, Any]:
+    """A network of hosts and switches that have a letter each."""
+    nodes = [{"name": name, "kind": "host"} for name in hosts]
+    nodes += [{"name": name, "kind": "switch"} for name in switches]
+    ends = ({"from": link["ends"][0], "to": link["ends"][1]} for link in links)
+    every = [
+        {**end, **{key: link[key] for key in link if key != "ends"}}
+        for end, link in zip(ends, links, strict=True)
+    ]
+    return {"topology": {"kind": "graph", "node": nodes, "link": every}}
+
+
+def test_a_busy_port_beside_the_way_of_a_flow_does_not_limit_it() -> None:
+    narrow = {"ends": "xy", "rate": "20 Mbit/s"}
+    links = [
+        {"ends": "ax"},
+        narrow,
+        {"ends": "yb"},
+        {"ends": "cx"},
+        {"ends": "xz"},
+        {"ends": "zd", "delay": "10 ms"},
+    ]
+    flows = [{"name": "1", "from": "a", "to": "b"}, {"name": "2", "from": "c", "to": "d"}]
+    network = {**graph("abcd", "xyz", *links), "flow": flows}
+    full, plain = said(CELLS, network, WINDOW)
+    assert (
+        'limits flow "1" for most of the time, and the bottleneck transmits all the while: a larger' in full
+    )
+    assert 'limits flow "2" for most of the time, not the network' in plain
+    # A way that a flow names may be longer.
+    way = {"name": "2", "from": "c", "to": "d", "route": ["c", "x", "y", "z", "d"]}
+    longer = {**graph("abcd", "xyz", *links, {"ends": "yz"}), "flow": [flows[0], way]}
+    (note,) = said(CELLS, {**longer, "switch.buffer": "4000 cells"}, WINDOW)
+    assert 'limits 2 flows "1", "2" for most of the time, and the bottleneck transmits' in note
+
+
+def test_a_port_that_only_acks_cross_does_not_limit_a_flow() -> None:
+    """They wait there; a larger window carries more data along the idle way."""
+    back = {"name": "back", "from": "dest1", "to": "src1"}
+    full, plain = said(CELLS, {"flow": [back]}, WINDOW)
+    assert 'limits 2 flows "1", "2" for most of the time, and the bottleneck transmits all the while' in full
+    assert (
+        'limits flow "back" for most of the time, not the network: set a larger tcp.receive-window' in plain
+    )
+    larger = {"tcp": {"receive-window": "120 kB", "window-scaling": True}}
+    one, other = (
+        ct.run(ct.Scenario.from_dict(CELLS).with_({"flow": [flow]}), replications=1).flows.filter(flow="back")
+        for flow in (back, {**back, **larger})
+    )
+    assert other["goodput"][0] > 1.3 * one["goodput"][0]
+
+
+def test_the_ports_of_a_flow_are_those_on_its_ways() -> None:
+    """Packets are sprayed over two ways between s and t, the second of which has two links side by side."""
+    links = [tuple(ends) for ends in ("as", "su", "sv", "ut", "vt", "vt", "tb")]
+    settings = {
+        "topology": {
+            "kind": "graph",
+            "node": [
+                *({"name": name, "kind": "host"} for name in "ab"),
+                *({"name": name, "kind": "switch"} for name in "suvt"),
+            ],
+            "link": [{"from": begin, "to": end} for begin, end in links],
+        },
+        "link": {"framing": "packets"},
+        "switch": {"buffer": "100 packets"},
+        "flow": [{"name": "1", "from": "a", "to": "b"}],
+        "routing": {"multipath": "packet"},
+        "tcp": {"recovery": "rack", "sack": True},
+    }
+    ways = ct.Scenario.from_dict({**CELLS, **settings}).core.ports_of(["1", "nobody"])
+    there, back = map(dict, ways[0])
+    assert there == {
+        "a > s": 1,
+        "s > u": 0.5,
+        "u > t": 0.5,
+        "s > v": 0.5,
+        "v > t": 0.25,
+        "v > t (2)": 0.25,
+        "t > b": 1,
+    }
+    assert {*back} == {" > ".join(port.removesuffix(" (2)").split(" > ")[::-1]) for port in there} | {
+        "t > v (2)"
+    }
+    assert ways[1] == ([], [])
+
+
+SLOW = {"rate": "20 Mbit/s"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "key"),
+    [
+        ({"link.access": SLOW}, "link.access.rate"),
+        (
+            {
+                **graph("ab", "x", {"ends": "ax", **SLOW}, {"ends": "xb"}),
+                "flow": [{"name": "1", "from": "a", "to": "b"}],
+            },
+            "rate in its [[topology.link]]",
+        ),
+        (
+            {"topology": {"kind": "dumbbell"}, "group": [{"name": "g", "access": SLOW}]},
+            "access.rate in its [[group]]",
+        ),
+        (
+            {"topology.sources": 1, "link-override": [{"from": "src1", "to": "switch1", "link": SLOW}]},
+            "rate in its [[link-override]]",
+        ),
+        # The links of senders and receivers are those of one place.
+        (
+            {
+                "topology": {"kind": "leaf-spine", "leaves": 2, "spines": 1, "hosts": 1, "pattern": "none"},
+                "flow": [{"name": "1", "from": "host1", "to": "host2"}],
+                "link.access": SLOW,
+            },
+            "link.access.rate",
+        ),
+        (
+            {
+                "topology": {"kind": "n-source", "sources": 1},
+                "flow": [{"name": "1", "stop": "1 ms"}, {"name": "back", "from": "dest1", "to": "src1"}],
+                "link.exit": SLOW,
+            },
+            "link.exit.rate",
+        ),
+    ],
+)
+def test_the_key_of_the_rate_of_a_host_is_the_one_that_acts(changed: dict[str, Any], key: str) -> None:
+    (note,) = said(CELLS, changed, WINDOW)
+    assert "the interface of the sender transmits all the while" in note
+    assert f"set a higher {key} if that is not meant" in note
+
+
+def test_a_faster_interface_is_not_advised_before_a_full_port() -> None:
+    """Links of one rate are all full; a higher rate of the first of them alone would gain nothing."""
+    (note,) = said(CELLS, {"topology.sources": 1, "link.rate": "20 Mbit/s"}, WINDOW)
+    assert "the interface of the sender transmits all the while" in note
+    assert "set a higher link.rate if" in note
+    trunk = {"topology.sources": 1, "link.access": SLOW, "link.trunk": SLOW}
+    (note,) = said(CELLS, trunk, WINDOW)
+    assert "the bottleneck transmits all the while" in note
+    slow = {"ends": "xb", **SLOW}
+    own = {**graph("ab", "x", {"ends": "ax", **SLOW}, slow), "flow": [{"name": "1", "from": "a", "to": "b"}]}
+    (note,) = said(CELLS, own, WINDOW)
+    assert "the bottleneck transmits all the while" in note
+
+
+def test_many_full_ports_are_one_note() -> None:
+    fabric = {
+        "topology": {"kind": "fat-tree", "k": 4},
+        "link": {"delay": "10 us", "access": {"rate": "1 Gbit/s"}, "trunk": {"rate": "100 Mbit/s"}},
+        "duration": "300 ms",
+        "warm-up": "100 ms",
+    }
+    notes = said(CELLS, fabric, WINDOW)
+    assert len(notes) <= 4
+    assert any("a port on the way of each transmits all the while" in note for note in notes)
+
+
+def test_flows_that_starve_are_named_beside_those_that_send() -> None:
+    """The category of a flow is served only while those before it have nothing."""
+    starved = {
+        "duration": "10 s",
+        "tcp": {"receive-window": "1 MiB", "window-scaling": True},
+        "traffic": {"kind": "greedy", "start": "0 s .. 100 ms"},
+        "vc": {"category": "gfr", "mcr": "10 Mbit/s"},
+        "switch": {
+            "scheduler": {"discipline": "wfq", "wfq": {"share": "mcr"}},
+            "discard": {"policy": "epd-per-vc"},
+        },
+        "flow": [{"name": "2", "vc": {"category": "ubr"}}],
+    }
+    (note,) = said(CELLS, starved, SOME)
+    assert note.startswith(
+        f'{SOME} up flow "2": the bottleneck serves gfr before ubr and leaves that next to'
+    )
+    assert "set one vc.category for all" in note
+    assert said(CELLS, {**starved, "flow": []}, SOME) == []
+    # A last segment whose ACK is delayed for longer than the timer starves nobody.
+    last = {
+        "traffic": {"kind": "finite", "bytes": "1460 B"},
+        "tcp": {"rto-min": "50 ms", "rto-initial": "80 ms"},
+        "flow": [{"name": "2", "traffic": {"kind": "greedy"}}],
+        "duration": "150 ms",
+        "warm-up": "0 s",
+    }
+    assert said(CELLS, last, SOME) == []
+
+
+def test_what_one_link_loses_holds_up_its_flows_alone() -> None:
+    lossy = [{"from": "src1", "to": "switch1", "link": {"loss": 0.6}}]
+    (note,) = said(CELLS, {"duration": "6 s", "link-override": lossy}, SOME)
+    assert note.startswith(f'{SOME} up flow "1": links lose more than')
+    assert "(link-override.0.link.loss)" in note
+
+
+def test_what_links_lose_is_not_repaired_by_other_starts() -> None:
+    """The run ends before the timer does."""
+    (note,) = said(CELLS, {"link.loss": 1.0, "warm-up": "0 s", "duration": "500 ms"}, "the goodput is 0")
+    assert "links lost what was sent" in note
+    assert "set less of that (link.loss, " in note
+    assert "spread" not in note
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"link.loss": 1.0}, "(link.loss)"),
+        ({"link.trunk.loss": 0.7, "link.access.burst-loss": {"p": 0.0, "r": 1.0}}, "(link.trunk.loss)"),
+        (
+            {"tcp.mss": "9140 B", "vc": {"category": "gfr", "mcr": "10 Mbit/s", "policing": "tag"}},
+            "set a larger vc.mfs, or a smaller tcp.mss",
+        ),
+        (
+            {"vc": {"pcr": "10 Mbit/s", "spacing": "none", "policing": "discard-cells"}},
+            "(vc.pcr, vc.scr, vc.mbs, vc.cdvt-pcr)",
+        ),
+        (
+            {
+                "topology.sources": 10,
+                "tcp.mss": "9140 B",
+                "switch.buffer": "1000 cells",
+                "port": [{"from": "switch1", "to": "switch2", "buffer": "100 cells"}],
+            },
+            "set a larger port.0.buffer",
+        ),
+    ],
+)
+def test_what_holds_flows_up_is_told_by_the_key_that_acts(changed: dict[str, Any], words: str) -> None:
+    (note,) = said(CELLS, {"duration": "10 s", "warm-up": "0 s", **changed}, TIMER)
+    assert words in note
+
+
 def test_a_sweep_and_a_comparison_name_the_true_limits(tmp_path: Path) -> None:
     base = ct.Scenario.from_dict(CELLS).with_({"link.delay": "3 ms"})
     grid = {"vc.pcr": ["10 Mbit/s", "100 Mbit/s"]}
     swept = ct.sweep(base, grid=grid, replications=1, out=tmp_path / "out")
     shaped, plain = (line for line in advice_on_sweep(swept) if WINDOW in line)
-    assert shaped.startswith("at 1 of 2 points, first at vc.pcr = 10 Mbit/s, the receive window limits flows")
+    assert shaped.startswith(
+        "at 1 of 2 points, first at vc.pcr = 10 Mbit/s, the receive window limits all flows"
+    )
     assert "set a higher vc.pcr" in shaped
-    assert plain.startswith("at 1 of 2 points, first at vc.pcr = 100 Mbit/s, the receive window limits flows")
+    assert plain.startswith(
+        "at 1 of 2 points, first at vc.pcr = 100 Mbit/s, the receive window limits all flows"
+    )
     assert "set a larger tcp.receive-window" in plain
     assert swept.notes == advice_on_sweep(swept)
     compared = ct.compare(base, {"slow": {"vc.pcr": "10 Mbit/s"}, "fast": {}}, replications=1)
@@ -149,6 +433,7 @@ CROWD: dict[str, Any] = {
     ("base", "changed", "words"),
     [
         (CROWD, {}, 'traffic.start = "0 s .. 100 ms"'),
+        (CROWD, {"flow": [{"name": "1 .. 40", "start": "1 us"}]}, 'flow.0.start = "0 s .. 100 ms"'),
         (PACKETS, {"topology.sources": 1, "link.loss": 0.4}, "links lose more than"),
         (PACKETS, {"link.trunk.delay": "275 s", "duration": "600 s"}, "set a larger tcp.rto-initial"),
         (CELLS, {"switch.buffer": "20 cells", "duration": "10 s"}, "set a larger switch.buffer"),
@@ -183,10 +468,61 @@ def test_starts_that_are_drawn_or_differ_are_not_at_once() -> None:
     assert not begin_at_once(base.with_({"flow": own}))
 
 
+GROUPS = [{"name": "a", "flows": 2}, {"name": "b"}]
+"""Groups that begin when all traffic does."""
+
+DUMBBELL: dict[str, Any] = {"topology": {"kind": "dumbbell"}, "group": GROUPS}
+
+TRANSFERS = {"transfers": [{"at": "1 ms", "from": "src1", "to": "dest1", "bytes": "1 kB"}]}
+
+
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [
+        ({}, "traffic.start"),
+        ({"group": [{"name": "a", "start": "0 s .. 1 s"}, {"name": "b"}]}, "traffic.start"),
+        ({"group": [{"name": "a", "start": "1 s"}, {"name": "b"}]}, "group.0.start"),
+        ({"group": [{"name": "a", "traffic": {"kind": "greedy"}}]}, "group.0.traffic.start"),
+        ({"group": [{"name": "a", "start": "0 s .. 1 s"}]}, None),
+        ({"group": [{"name": "a"}], "flow": [{"name": "a1", "start": "0 s .. 1 s"}]}, "traffic.start"),
+        ({"group": [{"name": "a", "start": "1 s"}], "flow": [{"name": "a1"}]}, "group.0.start"),
+        ({"group": [{"name": "a1", "start": "0 s .. 1 s"}], "flow": [{"name": "a11"}]}, None),
+    ],
+)
+def test_the_start_of_groups_is_named_by_the_key_that_says_it(
+    settings: dict[str, Any], key: str | None
+) -> None:
+    """Groups without a start begin as `[traffic]` says; traffic of their own would be another one."""
+    base = ct.Scenario.from_dict({**CELLS, **DUMBBELL, **settings})
+    assert undrawn_start(base) == key
+
+
+def test_flows_that_nothing_names_begin_as_all_traffic_does() -> None:
+    base = ct.Scenario.from_dict({**CELLS, "topology": {"kind": "n-source", "sources": 3}})
+    drawn = {"start": "0 s .. 1 s"}
+    assert undrawn_start(base.with_({"flow": [{"name": "1 .. 2", **drawn}]})) == "traffic.start"
+    assert undrawn_start(base.with_({"flow": [{"name": "1..3", **drawn}]})) is None
+    group = {"name": "t", **TRANSFERS}
+    assert (
+        undrawn_start(base.with_({"group": [group], "flow": [{"name": "1 .. 3", **drawn}]}))
+        == "group.0.start"
+    )
+    assert begin_at_once(ct.Scenario.from_dict({**CELLS, **DUMBBELL}))
+
+
+def test_sources_begin_too_late_if_none_begins_in_time() -> None:
+    base = ct.Scenario.from_dict({**CELLS, "topology": {"kind": "n-source", "sources": 2}})
+    assert not begin_too_late(base)
+    assert begin_too_late(base.with_({"traffic": {"kind": "greedy", "start": "100 s"}}))
+    assert not begin_too_late(base.with_({"flow": [{"name": "1", "start": "100 s"}]}))
+    assert begin_too_late(base.with_({"flow": [{"name": "1 .. 2", "start": "100 s"}]}))
+    assert begin_too_late(base.with_({"traffic": {"kind": "trace", "times": ["100 s"]}}))
+
+
 def test_a_policer_that_discards_is_no_buffer() -> None:
-    rows = [("a > b", 1, 0.5, 10, 7, 0, 0, 1, 0), ("c > a", 0, None, 0, 0, 0, 0, 0, 2)]
+    rows = [("a > b", 1, 0.5, 0.1, 50, 10, 7, 0, 0, 1, 0), ("c > a", 0, None, None, 0, 0, 0, 0, 0, 0, 2)]
     found = Ports.of(rows)
-    assert (found.discarded, found.policed, found.on_links) == (3, 7, 3)
+    assert found.losses(["a > b", "c > a"]) == (3, 7, [0, 0, 1, 2])
 
 
 UPLINK: dict[str, Any] = {
@@ -294,16 +630,11 @@ def test_flows_of_one_circuit_are_one_vc() -> None:
         },
         "flow": [{**one, "from": "x", "to": "y"} for one in own] + [{"name": "e", "from": "x", "to": "y"}],
     }
-    scenario = ct.Scenario.from_dict({**CELLS, **hosts})
-    rows = [
-        ("a", "x", "y", 100, 1.0),
-        ("b", "x", "y", 100, 1.0),
-        ("c", "x", "y", 0, 1.0),
-        ("d", "x", "y", 0, 0.0),
-        ("e", "x", "y", 0, 0.0),
-    ]
-    assert circuits(rows, scenario) == [["a", "c"], ["b", "d"], ["e"]]
-    assert circuits([("a", "x", "y", 1, 1.0), ("b", "x", "y", 0, 0.0)], None) == [["a"], ["b"]]
+    result = ct.run(ct.Scenario.from_dict({**CELLS, **hosts, "vc": {"category": "gfr", "mcr": "1 Mbit/s"}}))
+    rows = [*result.rows("flows", "flow", "circuit", "mcr")]
+    assert [row[:2] for row in rows] == [("a", "a"), ("b", "b"), ("c", "a"), ("d", "b"), ("e", "e")]
+    # The guarantee of a VC counts once.
+    assert [row[0] for row in rows if row[2] > 0] == ["a", "b", "e"]
 
 
 def test_transfers_have_no_steady_state() -> None:

@@ -96,7 +96,10 @@ def test_a_picture_of_points_says_why_a_mark_is_missing() -> None:
 
 
 def test_strips_of_series_that_end_at_other_times_have_one_axis() -> None:
-    """A series that ended within a second was drawn in milliseconds on an axis of seconds."""
+    """A series that ended within a second was drawn in milliseconds on an axis of seconds.
+
+    The axis begins with the run, and not with its first sample.
+    """
 
     def trace(name: str, begin: float, end: float) -> Trace:
         return Trace(name, "s", np.array([begin, end]), np.array([1.0, 2.0]))
@@ -108,7 +111,7 @@ def test_strips_of_series_that_end_at_other_times_have_one_axis() -> None:
         chart = parts.series_chart(traces, "label")
         times = {strip["name"]: strip["t"] for strip in chart["strips"]}
         assert times == {"a": [0.1, 0.5], "b": [0.2, 3.0]}
-        assert (chart["from"], chart["to"], chart["time_unit"]) == (0.1, 3.0, "s")
+        assert (chart["from"], chart["to"], chart["time_unit"]) == (0.0, 3.0, "s")
 
 
 @pytest.mark.parametrize(

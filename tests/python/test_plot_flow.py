@@ -9,10 +9,14 @@ import numpy as np
 import pytest
 
 import celltrain as ct
-from celltrain.plots.flow import flow_events, flow_of_run
+from celltrain.plots.flow import NO_EVENTS, flow_events, flow_of_run
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from conftest import Cli
+
+WINDOWS = ["congestion window", "slow-start threshold"]
 
 FALL_FLOYD = Path(__file__).parents[2] / "scenarios" / "teaching" / "fall-floyd.toml"
 
@@ -86,6 +90,51 @@ def test_short_flows_are_drawn_one_by_one(cli: Cli, tmp_path: Path) -> None:
     assert (answer.code, answer.err) == (0, "")
     assert f"from {source}/1 to" in cli("plot", "flow", file, source, "--out", tmp_path / "a.png").err
     ct.run(scenario, replications=1).plot.flow(f"{source}/3")
+
+
+def test_parts_of_a_flow_that_has_none_are_unknown(cli: Cli, tmp_path: Path) -> None:
+    """It was said to send nothing, as if it were there."""
+    out = tmp_path / "a.png"
+    for part, what in (("2", "short flows"), ("requests", "a connection for requests")):
+        said = cli("plot", "flow", FALL_FLOYD, f"transfer/{part}", "--out", out).err
+        assert (
+            f"unknown flow 'transfer/{part}': 'transfer' is a connection without {what}; draw 'transfer'"
+            in said
+        )
+    late = cli("plot", "flow", FALL_FLOYD, "transfer", "--set", 'traffic.start="9 s"', "--out", out).err
+    assert "flow 'transfer' sends no TCP segments in this run: there is nothing to draw" in late
+
+
+def legend_of(axis: Axes) -> list[str]:
+    legend = axis.get_legend()
+    return [] if legend is None else [text.get_text() for text in legend.get_texts()]
+
+
+def test_the_legend_names_what_is_drawn() -> None:
+    """Marks and lines of both panels; what never happens has no entry."""
+    scenario = ct.load(FALL_FLOYD)
+    above, below, events = flow_of_run(scenario, "transfer", (0.0, scenario.duration)).axes
+    for axis, names in ((above, ["sent", "acknowledged", "sent again"]), (below, WINDOWS)):
+        assert legend_of(axis) == names
+        legend = axis.get_legend()
+        assert legend is not None
+        drawn = {line.get_label(): line for line in axis.lines}
+        for handle, name in zip(legend.get_lines(), names, strict=True):
+            look = (handle.get_color(), handle.get_marker(), handle.get_linestyle())
+            assert look == (drawn[name].get_color(), drawn[name].get_marker(), drawn[name].get_linestyle())
+    assert "1   " in events.texts[0].get_text()
+    clean = scenario.with_({"loss": [], "tcp.receive-window": "8000 B"})
+    above, below, events = flow_of_run(clean, "transfer", (0.0, clean.duration)).axes
+    legends = [legend_of(axis) for axis in (above, below)]
+    assert legends == [["sent", "acknowledged"], ["congestion window"]]
+    assert events.texts[0].get_text() == NO_EVENTS
+
+
+def test_sequence_numbers_have_a_unit_of_their_size() -> None:
+    scenario = ct.load(FALL_FLOYD).with_({"duration": "20 s"})
+    above, *_ = flow_of_run(scenario, "transfer", (0.0, scenario.duration)).axes
+    assert above.get_ylabel() == "sequence number (MB)"
+    assert 1 < above.dataLim.y1 < 1000
 
 
 def test_a_time_without_samples_says_so() -> None:

@@ -15,8 +15,9 @@ from matplotlib.container import ErrorbarContainer
 import celltrain as ct
 from celltrain import plots
 from celltrain.folder import claim
-from celltrain.plots.compared import UNJUDGED
+from celltrain.plots.compared import UNJUDGED, space_numbers
 from celltrain.plots.distribution import Sample, cdf
+from celltrain.plots.points import ACROSS
 from celltrain.plots.series import SeriesPanel, over_time
 from celltrain.plots.style import (
     COLOURS,
@@ -27,6 +28,7 @@ from celltrain.plots.style import (
     logarithmic,
     noted,
     panels,
+    settled,
     styled,
     titled,
 )
@@ -161,10 +163,58 @@ def test_the_largest_sum_of_all_variants_is_within_the_picture(factors: tuple[in
 
 
 def test_a_picture_says_how_many_variants_it_leaves_out(scenario: ct.Scenario) -> None:
-    settings = {str(n): {"switch.buffer": f"{100 + n} cells"} for n in range(6)}
+    settings = {str(n): {"switch.buffer": f"{100 + n} cells"} for n in range(13)}
     found = ct.compare(scenario.with_(duration="60 ms"), settings, replications=1, trace=True)
-    assert found.plot.windows().get_supxlabel() == "the first 4 of 6 variants"
-    assert found.plot.windows(variants=["0", "1"]).get_supxlabel() == ""
+    assert found.plot.windows().get_supxlabel().endswith(" high\nthe first 12 of 13 variants")
+    some = found.plot.windows(variants=[str(n) for n in range(5)])
+    assert "variants" not in some.get_supxlabel()
+    assert [axis.get_title(loc="left") for axis in some.axes if axis.get_title(loc="left")] == [*"01234"]
+
+
+@pytest.mark.parametrize(("count", "columns"), [(1, 1), (2, 2), (3, 3), (4, 2), (5, 3), (6, 3)])
+def test_panels_of_windows_stand_in_rows_that_fit_on_a_page(count: int, columns: int) -> None:
+    """Side by side, four were 22 inches wide; forty strips were as high as 16 inches."""
+    every = Windows.of([trace(str(n), samples=10) for n in range(MOST_WINDOWS)])
+    figure = plots.windows([plots.WindowPanel(str(n), every, {}) for n in range(count)])
+    lay_out(figure)
+    aboves = [axis for axis in figure.axes if axis.get_title(loc="left")]
+    assert len(aboves) == count
+    assert len({round(axis.get_position().x0, 3) for axis in aboves}) == columns
+    rows = -(-count // columns)
+    width, height = figure.get_size_inches()
+    assert width <= 10.5
+    assert height <= 10 if rows == 1 else 5 * rows
+    labels = [one.get_window_extent() for one in aboves[0].get_yticklabels()]
+    assert all(lower.y1 <= upper.y0 + 1 for upper, lower in pairwise(labels)), "no name covers another"
+
+
+def test_strips_begin_with_the_run_and_say_how_high_they_are() -> None:
+    """The first sample comes later. A group of much smaller windows has a scale of its own."""
+    high, low = trace("a1"), trace("b1", 1.0)
+    high, low = (Trace(one.entity, one.unit, one.t + 1, one.value) for one in (high, low))
+    low = Trace(low.entity, low.unit, low.t, low.value / 10)
+    panel = plots.WindowPanel("run", Windows.of([high, low]), {"a1": "a", "b1": "b"})
+    figure = plots.windows([panel])
+    above, below = figure.axes
+    assert above.get_xlim() == below.get_xlim() == (0, high.t[-1])
+    first, second = (np.asarray(line.get_ydata()) for line in above.lines)
+    assert first.max() - 1 == pytest.approx(second.max(), rel=0.1)
+    (key,) = figure.legends
+    assert key.get_title().get_text() == "each strip is 59.9 kB high (b 6.00 kB)"
+    alike = plots.WindowPanel("run", Windows.of([high, trace("c1")]), {"a1": "a", "c1": "c"})
+    (key,) = plots.windows([alike]).legends
+    assert key.get_title().get_text() == "each strip is 59.9 kB high"
+    for axis in plots.occupancy([high]).axes + over_time([SeriesPanel("run", [high], "sent")]).axes:
+        assert axis.get_xlim() == (0, high.t[-1])
+
+
+def test_ports_at_which_hardly_anything_waits_are_left_out() -> None:
+    full, empty, hardly = trace("a"), trace("b"), trace("c")
+    empty = Trace("b", "cells", empty.t, 0 * empty.value)
+    hardly = Trace("c", "cells", hardly.t, 0.009 * hardly.value)
+    assert busiest([empty, full, hardly]) == [full]
+    assert busiest([empty, full, hardly], always="b") == [empty, full], "the bottleneck is always there"
+    assert busiest([empty]) == []
 
 
 def test_a_note_stands_beside_a_legend_and_not_upon_it() -> None:
@@ -195,6 +245,28 @@ def test_flow_bars_are_the_means(scenario: ct.Scenario) -> None:
     heights = [bar.get_height() for bar in axis.patches]  # type: ignore[attr-defined]
     flows = result.flows.partition_by("flow", maintain_order=True)
     assert heights == pytest.approx([flow["goodput"].mean() / 1e6 for flow in flows])  # type: ignore[operator]
+    assert axis.get_title(loc="left") == scenario.name
+
+
+def test_one_bar_is_as_narrow_as_one_of_several() -> None:
+    widths = []
+    for count in (1, 6):
+        some = [Estimate(1.0, None, 0.2, 5)] * count
+        figure = plots.bars([*"abcdef"[:count]], some, COLOURS[:1] * count, "flow", "goodput", {})
+        lay_out(figure)
+        widths.append(figure.axes[0].patches[0].get_window_extent().width)
+    assert widths[0] == pytest.approx(widths[1], rel=0.2)
+
+
+def test_names_of_flows_stand_whole_below_their_bars(scenario: ct.Scenario) -> None:
+    """Those of two groups differed in the middle, which was left out."""
+    names = [f"from-the-{place}-to-the-archive-of-the-{place}" for place in ("south", "north")]
+    groups = {"topology": {"kind": "dumbbell"}, "group": [{"name": name} for name in names]}
+    figure = plots.flow_bars(ct.run(scenario.with_({**groups, "duration": "60 ms"}), replications=1))
+    lay_out(figure)
+    (axis,) = figure.axes
+    assert [label.get_text() for label in axis.get_xticklabels()] == [f"{name}1" for name in names]
+    assert all(label.get_window_extent().y0 >= 0 for label in axis.get_xticklabels())
 
 
 LONG = "a-source-with-a-very-long-name-in-the-second-building-of-the-campus"
@@ -228,7 +300,7 @@ def test_long_names_leave_space_for_pictures() -> None:
         ticks = axis.get_yticklabels() if kind == "windows" else axis.get_xticklabels()
         labels = {one.get_text() for one in ticks}
         assert len(labels) == len(names)
-        assert max(map(len, labels)) <= NAME
+        assert max(map(len, labels)) <= (ACROSS if kind == "bars" else NAME)
 
 
 @pytest.mark.parametrize(
@@ -261,7 +333,7 @@ def test_no_title_of_windows_is_cut_off_where_names_beside_them_are_long(title: 
     every = Windows.of([trace(f"{LONG}-{n}") for n in range(2)])
     figure = plots.windows([plots.WindowPanel(title, every, {}) for _ in range(columns)])
     lay_out(figure)
-    for axis in figure.axes[:columns]:
+    for axis in figure.axes:
         box = axis._left_title.get_window_extent()  # type: ignore[attr-defined]
         assert box.x1 <= figure.bbox.x1
         assert box.y1 <= figure.bbox.y1
@@ -427,6 +499,29 @@ def test_nothing_but_zeros_is_drawn_from_zero_to_one(scenario: ct.Scenario) -> N
     assert high == 1
 
 
+def test_differences_that_nobody_would_print_are_not_drawn() -> None:
+    """Two fairness indices of 1 and 0.9999996 were at the ends of an axis with seven decimals."""
+    with styled():
+        for values, is_wide in (((1.0, 0.9999996), True), ((1.0, 0.999), False), ((1.0, 1.0), False)):
+            _, ((axis,),) = panels(1, 1, 4.0, 3.0)
+            axis.plot([0, 1], values)
+            before = axis.get_ylim()
+            settled([axis], "y")
+            assert (axis.get_ylim() != before) == is_wide
+            low, high = axis.get_ylim()
+            assert low <= min(values) <= max(values) <= high
+
+
+def test_numbers_of_events_have_whole_ticks() -> None:
+    """There is no quarter of a timeout; a share has any tick."""
+    (axis,) = cdf({"one": Sample(np.array([0.0, 1.0, 2.0]), "")}, "timeouts").axes
+    assert all(float(tick).is_integer() for tick in axis.get_xticks())
+    wide = cdf({"one": Sample(np.array([2.0**n for n in range(20)]), "")}, "segments").axes[0]
+    assert wide.get_xscale() == "log"
+    (axis,) = cdf({"one": Sample(np.array([0.25, 0.75, 2.0]), "")}, "ratio").axes
+    assert not all(float(tick).is_integer() for tick in axis.get_xticks())
+
+
 def test_a_rare_value_among_zeros_is_not_cut_off() -> None:
     """The 95th percentile is zero, but the largest value is not."""
     values = np.array([0.0] * 39 + [7.0])
@@ -452,6 +547,22 @@ def compared(scenario: ct.Scenario) -> ct.Comparison:
 def filled(axis: "Axes") -> list[bool]:
     marks = [one.lines[0] for one in axis.containers if isinstance(one, ErrorbarContainer)]
     return [str(mark.get_markerfacecolor()) != "white" for mark in marks]
+
+
+@pytest.mark.parametrize("ends", [(0.99971, 0.99993), (0.7, 0.99), (89.0, 112.0), (0.0, 0.00012), (5.0, 5.0)])
+def test_numbers_below_narrow_columns_stand_apart(ends: tuple[float, float]) -> None:
+    with styled():
+        figure, (axes,) = panels(1, 5, 9.0, 2.0)
+        for axis in axes:
+            axis.plot(ends, [0, 1], "o")
+            space_numbers(axis, 3)
+    lay_out(figure)
+    for axis in axes:
+        low, high = axis.get_xlim()
+        ticks = zip(axis.get_xticks(), axis.get_xticklabels(), strict=True)
+        boxes = [label.get_window_extent() for tick, label in ticks if low <= tick <= high]
+        assert boxes
+        assert all(one.x1 + 2 < other.x0 for one, other in pairwise(boxes))
 
 
 def test_no_mark_claims_to_be_best_where_nothing_is_judged(compared: ct.Comparison) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -18,8 +19,8 @@ from celltrain.errors import InputError
 from celltrain.plots.distribution import values_of
 from celltrain.plots.flow import LISTED, _numbers, _seconds
 from celltrain.plots.namespaces import queue_of
-from celltrain.plots.queue import BINS, _bin_width
-from celltrain.plots.style import styled, write
+from celltrain.plots.queue import BINS, QueuePanel, _bin_width, _title
+from celltrain.plots.style import lay_out, styled, write
 from celltrain.registry import measure
 from celltrain.statistics import Estimate
 
@@ -88,6 +89,34 @@ def test_the_picture_shows_capacity_threshold_and_every_discarded_cell() -> None
     boxes = sum(len(one.get_paths()) for one in lanes.collections)
     assert boxes == cells.counts[0] - cells.counts[1]
     assert "12 discarded, 0 dead (0 % of what was carried)" in above.get_title(loc="left")
+
+
+def test_names_of_levels_that_are_near_one_another_stand_apart() -> None:
+    """In the low panels of several runs they covered one another."""
+    every = {str(n): under("espd") for n in range(5)}
+    for span in (SPAN, (None, None)):
+        figure = queue_of(every, None, span)
+        lay_out(figure)
+        for axis in figure.axes:
+            boxes = [text.get_window_extent() for text in axis.texts]
+            assert len(boxes) in (0, 3)
+            assert not any(one.overlaps(other) for n, one in enumerate(boxes) for other in boxes[:n])
+
+
+def test_the_legend_of_a_queue_names_what_happens() -> None:
+    empty = under("epd").with_({"switch.buffer": "10000 cells", "switch.discard.epd.threshold": "90 %"})
+    assert legend_of(queue_of({"EPD": empty}, None, SPAN)) == ["accepted", "end of a frame"]
+
+
+def test_a_few_dead_cells_are_not_none() -> None:
+    """18 of 3,773 were "0 %"."""
+    for counts, said in (
+        ((3906, 133, 18), "of 3,906 cells 133 discarded, 18 dead (0.48 % of what was carried)"),
+        ((393, 13, 136), "of 393 cells 13 discarded, 136 dead (36 % of what was carried)"),
+        ((10, 0, 10), "of 10 cells 0 discarded, 10 dead (100 % of what was carried)"),
+    ):
+        cells: Any = SimpleNamespace(counts=counts)
+        assert _title(QueuePanel("ppd", port_facts(under("ppd")), cells)) == f"ppd: {said}"
 
 
 @pytest.mark.parametrize("longer", ["first", "second"])
@@ -229,7 +258,7 @@ def test_what_a_folder_does_not_hold_is_a_sentence(cli: Cli, tmp_path: Path) -> 
     assert "--variants does not apply" in said("queue", out, "--variants", "epd")
     assert "--policies does not apply" in said("queue", out, "--policies", "epd")
     assert "unknown metric" in said("cdf", out, "cwmd")
-    assert "Runs that record events have it: --events" in said("cdf", out, "rtt")
+    assert "these runs did not record rtt: runs with --events, or events=True, do" in said("cdf", out, "rtt")
     assert "within the run, 0 to 0.02 s" in said("queue", out, "--to", "1")
     for words in (("queue", out), ("windows", out), ("flow", out, "1")):
         assert "no replication 7: the results have 0 to 0" in said(*words, "--replication", "7")
@@ -274,8 +303,11 @@ def test_a_variant_of_several_keys_is_asked_for_by_its_name(cli: Cli, tmp_path: 
     assert (both.code, both.err) == (0, "")
     assert "unknown variant 'ep'" in cli("plot", "windows", out, "--variants", "ep").err
     assert "--variants lists nothing" in cli("plot", "windows", out, "--variants", ",").err
-    many = [word for name in ("goodput",) * 6 for word in ("--measure", name)]
-    assert "space for 5 measures, not 6" in cli("plot", "compare", out, *many).err
+    many = "goodput,fairness_index,timeouts,efficiency,delay_mean,occupancy_mean"
+    assert "space for 5 measures, not 6" in cli("plot", "compare", out, "--measure", many).err
+    found = ct.Comparison.read(out)
+    twice = found.plot.compare(["goodput", "Goodput", "timeouts", "goodput"])
+    assert len(twice.axes) == 2, "a name and its title are one measure"
 
 
 @pytest.mark.parametrize(
@@ -353,8 +385,13 @@ def test_a_metric_that_no_variant_has_is_no_fault_of_one() -> None:
 def test_what_these_runs_did_not_record_is_told_from_what_is_misspelt() -> None:
     result = ct.run(under("epd").with_(duration="60 ms"), replications=1)
     for name, advice in (
-        ("cwnd", "unknown metric 'cwnd': .*Traced runs have it: --trace"),
-        ("rtt", "unknown metric 'rtt': .*Runs that record events have it: --events"),
+        ("cwnd", "^these runs did not record cwnd: traced runs do: --trace, or trace=True$"),
+        ("congestion window", "^these runs did not record cwnd: "),
+        ("rtt", "^these runs did not record rtt: runs with --events, or events=True, do$"),
+        (
+            "flow_completion_time",
+            "^these runs did not .* where the scenario has measures.distributions = true$",
+        ),
         (
             "fct_mean",
             "these runs lack the metric 'fct_mean': 'celltrain measures fct_mean' says what it is of",
@@ -362,6 +399,11 @@ def test_what_these_runs_did_not_record_is_told_from_what_is_misspelt() -> None:
     ):
         with pytest.raises(InputError, match=advice):
             result.plot.cdf(name)
+    traced = ct.run(under("epd").with_(duration="60 ms"), replications=1, trace=True)
+    with pytest.raises(
+        InputError, match=r"^these runs did not record acr: 'celltrain measures acr' says what"
+    ):
+        traced.plot.cdf("acr")
     with pytest.raises(InputError, match="The frame 'series' has it"):
         result.estimate("cwnd")
     with pytest.raises(InputError, match="these runs lack the metric 'synchronisation_index'"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -156,6 +157,41 @@ def test_groups_of_flows_are_summed_up(
         ("few", 2, few.goodput.mean),
         ("many", 3, many.goodput.mean),
     ]
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "read-results.md"
+
+MEAN = {"unit", "mean", "sd", "ci95", "n", "undefined"}
+
+
+def documented(command: str) -> set[str]:
+    """The keys of what a command prints as JSON, by the page on results."""
+    text = PAGE.read_text(encoding="utf-8")
+    part = text[text.index(f"What `celltrain {command} --json` prints") :]
+    before, table = part.split("\n\n")[:2]
+    firsts = [row.split("|")[1] for row in table.splitlines()[2:]]
+    return {*re.findall(r"`(\w+)`", " ".join([before, *firsts]))}
+
+
+def test_the_keys_of_json_are_documented(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+    base = (scenario_file, "--set", "duration=60 ms", "--json")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'scenario = "{scenario_file.name}"\n[sweep]\nreplications = 2\n'
+        '[sweep.grid]\n"switch.buffer" = ["50 cells", "100 cells"]\n'
+    )
+    printed = {
+        "run": cli("run", *base),
+        "compare": cli("compare", *base, "--policies", "epd,ppd"),
+        "sweep": cli("sweep", plan, "--json", "--out", tmp_path / "swept"),
+    }
+    found = {command: json.loads(answer.out) for command, answer in printed.items()}
+    for command, one in found.items():
+        assert documented(command) == set(one)
+    rows = (found["run"]["metrics"], found["run"]["groups"], found["compare"]["rows"], found["sweep"]["rows"])
+    for first, *_ in rows:
+        assert set(first) >= MEAN
+    assert set(found["run"]["groups"][0]) - MEAN == {"group", "flows"}
 
 
 def test_what_is_written_is_read_back(result: ct.Result, tmp_path: Path) -> None:

@@ -83,6 +83,16 @@ def test_interval_agrees_with_scipy(sample: list[float]) -> None:
     assert found.high == pytest.approx(high, rel=1e-6, abs=1e-6)
 
 
+@pytest.mark.parametrize("value", [0.1, 0.8370000000000001, 1e-300, -1 / 3, 0.0])
+@pytest.mark.parametrize("n", [2, 3, 7, 10])
+def test_equal_values_have_no_spread(value: float, n: int) -> None:
+    """Their sum is rounded: three times 0.1 is not 0.3, and its third is not 0.1."""
+    found = statistics.estimate([value] * n)
+    assert (found.mean, found.sd, found.half_width) == (value, 0.0, 0.0)
+    assert statistics.standard_deviation([math.nan, value]) != 0
+    assert statistics.standard_deviation([value, math.nan]) != 0
+
+
 def test_one_value_has_no_interval() -> None:
     found = statistics.estimate([4.0])
     assert (found.mean, found.sd, found.half_width, found.low, found.high) == (4.0, None, None, None, None)

@@ -427,8 +427,16 @@ def test_a_measure_that_no_run_has_is_refused_before_any_run(tiny: Path, cli: Cl
     answer = cli("suite", changed(tiny, old, old.replace("goodput", "fct_mean")), "--jobs", "1", "--out", out)
     assert answer.code == 2
     assert "section 1: " in answer.err
-    assert "tiny.toml: these runs lack the measure 'fct_mean'" in answer.err
+    assert "tiny.toml: its runs lack the measure 'fct_mean'" in answer.err
     assert not (out / "1").exists()
+
+
+def test_a_measure_that_one_variant_of_a_section_lacks_is_refused_before_any_run(tiny: Path) -> None:
+    """A policy may need settings under which nothing has the measure."""
+    changed(tiny, "needs.fq-codel = {", 'needs.codel = { "measures.delays" = "none" }\nneeds.fq-codel = {')
+    changed(tiny, '"delay_mean", "goodput"]', '"transfer_delay_mean", "goodput"]')
+    with pytest.raises(InputError, match="section 1, variant codel: its runs lack the measure 'transfer_"):
+        check_suite(load_suite(tiny))
 
 
 def with_another_section(folder: Path, seed: int = 1) -> Path:

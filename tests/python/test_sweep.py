@@ -153,7 +153,7 @@ def test_until_follows_what_only_traced_runs_measure(scenario: ct.Scenario) -> N
     grid, brief = {"switch.buffer": ["100 cells"]}, scenario.with_(duration="100 ms")
     found = ct.sweep(brief, grid=grid, replications=3, until=until, trace=True)
     assert found.units.keys() >= {"synchronisation_index"}
-    with pytest.raises(ct.InputError, match="these runs lack the metric 'synchronisation_index'"):
+    with pytest.raises(ct.InputError, match="runs of this scenario lack the metric 'synchronisation_index'"):
         ct.sweep(brief, grid=grid, replications=3, until=until)
 
 

@@ -69,9 +69,9 @@ class Swept:
     def scan(self, name):
         return pl.scan_parquet(sys.argv[1])
 
-alike = advice._alike_points(Swept())
+alike = advice._alike_points(Swept(), ())
 flows, ports = (advice._of_sweep(Swept(), "", names) for names in (advice.SENT, advice.LOST))
-fruitless = advice._fruitless(flows, ports)
+fruitless = advice._fruitless(advice._without_goodput(flows), ports)
 said = (advice.ALIKE, advice.MEASURED_ALIKE)
 print(peak_memory(), *(len(alike[one]) for one in said), len(list(fruitless)))
 """

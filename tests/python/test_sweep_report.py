@@ -6,8 +6,9 @@ import hashlib
 import json
 import re
 from html import unescape
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -18,7 +19,11 @@ from celltrain.folder import claim
 from celltrain.plots.style import lay_out, panels, styled
 from celltrain.plots.sweep import MARGINS, _ends, draw_sweep, heat_map, lines, trade_off
 from celltrain.report.sweep import sweep_report
+from celltrain.sweeps.result import imprecise
 from celltrain.sweeps.view import AxisView, View, mean_lines, measures
+
+if TYPE_CHECKING:
+    from conftest import Cli
 
 GRID = {
     "switch.discard.policy": ["epd", "ppd", "tail-drop"],
@@ -96,7 +101,39 @@ def test_the_metric_of_until_is_shown_first(scenario: ct.Scenario) -> None:
     until = {"metric": "occupancy_mean", "rel-ci": 0.5, "max-replications": 3}
     sweep = ct.sweep(scenario, grid={"switch.buffer": ["100 cells"]}, replications=3, until=until)
     assert measures(sweep)[0].name == "occupancy_mean"
-    assert "until half of the 95.0 % interval of mean occupancy of the bottleneck" in sweep_report(sweep)
+    assert "until half of the 95 % interval of mean occupancy of the bottleneck" in sweep_report(sweep)
+
+
+def test_points_without_the_precision_of_until_are_named(
+    scenario: ct.Scenario, tmp_path: Path, cli: Cli
+) -> None:
+    """They stop at the most replications: no report says that all were replicated until it was reached."""
+    until = {"metric": "goodput", "rel-ci": "0.01 %", "max-replications": 4}
+    grid = {"switch.buffer": ["100 cells", "200 cells"]}
+    sweep = ct.sweep(scenario, grid=grid, replications=4, until=until, out=tmp_path / "out")
+    assert imprecise(sweep) == [0, 1]
+    note = (
+        "at 2 of 2 points, first at switch.buffer = 100 cells, half of the 95 % interval of goodput is above "
+        "0.01 % of the mean after 4 replications, the most that until allows; set a larger "
+        "until.max-replications, or a larger until.rel-ci"
+    )
+    assert note in sweep.notes
+    assert note in sweep.to_json()["notes"]
+    assert note in cli("sweep", tmp_path / "out" / "plan.toml", "--out", tmp_path / "out").out
+    page = unescape(sweep_report(sweep))
+    assert note in page
+    assert (
+        "until half of the 95 % interval of goodput was at most 0.01 % of the mean, or until it had "
+        "4 replications. 2 of 2 points, first at switch.buffer = 100 cells, had all of these without that "
+        "precision. The interval was computed every 4 replications"
+    ) in page
+    easy = {**until, "rel-ci": "99 %", "confidence": 0.5}
+    reached = ct.sweep(scenario, grid=grid, replications=4, until=easy)
+    assert imprecise(reached) == []
+    assert not [line for line in reached.notes if "interval" in line and "until" in line]
+    assert "or until it had 4 replications. The interval was" in unescape(sweep_report(reached))
+    assert "half of the 50 % interval of goodput was at most 99 %" in unescape(sweep_report(reached))
+    assert imprecise(ct.sweep(scenario, grid=grid, replications=2)) == []
 
 
 def test_the_report_says_that_the_interval_of_until_is_wider(scenario: ct.Scenario) -> None:
@@ -283,6 +320,70 @@ def test_a_trade_off_of_one_step_has_no_lines(scenario: ct.Scenario) -> None:
     alone = ct.sweep(brief, grid={"switch.buffer": ["50 cells", "100 cells"]}, replications=1)
     note = " ".join(alone.plot.trade_off().get_supxlabel().split())
     assert note == "lines follow switch.buffer from 50 cells to 100 cells (ringed)"
+
+
+def test_labels_of_a_heat_map_do_not_cover_one_another(scenario: ct.Scenario) -> None:
+    """Beside its colours a panel is narrower: "1000 cells" and "10000 cells" were one word."""
+    grid = {
+        "switch.buffer": ["10 cells", "100 cells", "1000 cells", "10000 cells"],
+        "link.delay": ["1 ms", "10 ms", "100 ms"],
+    }
+    sweep = ct.sweep(scenario.with_(duration="20 ms", warm_up="0 s"), grid=grid, replications=1)
+    figure = heat_map(sweep, measures(sweep)[0], View.of(sweep))
+    with styled():
+        lay_out(figure)
+    labels = figure.axes[0].get_xticklabels()
+    boxes = [one.get_window_extent() for one in labels]
+    assert labels[0].get_rotation() or all(one.x1 < other.x0 for one, other in pairwise(boxes))
+
+
+NAMES = {"switch.discard.policy": ["epd", "ppd", "tail-drop"]}
+
+
+def test_no_line_joins_names(scenario: ct.Scenario) -> None:
+    """Nothing lies between EPD and tail drop: lines showed a course that there is none of."""
+    grid = {**NAMES, "topology.sources": [2, 3]}
+    sweep = ct.sweep(scenario.with_(duration="60 ms"), grid=grid, replications=2)
+    (axis,) = sweep.plot.sweep().axes
+    drawn: list[Any] = [container[0] for container in axis.containers]
+    assert [line.get_linestyle() for line in drawn] == ["None", "None"]
+    places = np.array([line.get_xdata() for line in drawn])
+    assert (places[0] < places[1]).all(), "marks stand beside one another"
+    assert np.allclose(places.mean(axis=0), [0, 1, 2]), "about their names"
+    assert View.of(sweep).along.name == "switch.discard.policy"
+    (axis,) = sweep.plot.trade_off().axes
+    assert View.joined(sweep).along.name == "topology.sources"
+    assert len(axis.containers) == 3, "a line for each policy"
+
+
+@pytest.mark.parametrize("others", [{}, {"tcp.stack": ["reno", "sack"]}])
+def test_names_in_a_trade_off_have_marks_of_their_own(
+    scenario: ct.Scenario, others: dict[str, list[str]]
+) -> None:
+    """Of names alone there is no order in which points could be joined."""
+    brief = scenario.with_(duration="60 ms")
+    figure = ct.sweep(brief, grid={**NAMES, **others}, replications=2).plot.trade_off()
+    (axis,) = figure.axes
+    drawn: list[Any] = [container[0] for container in axis.containers]
+    assert {len(line.get_xdata()) for line in drawn} == {1}
+    assert {line.get_linewidth() for line in drawn} == {0}
+    assert len({line.get_marker() for line in drawn}) == 3
+    assert len({line.get_color() for line in drawn}) == (2 if others else 3)
+    (key,) = figure.legends
+    names = [entry.get_text() for entry in key.get_texts()]
+    assert names == [*NAMES["switch.discard.policy"], *others.get("tcp.stack", ())]
+    title = " ".join(key.get_title().get_text().split())
+    assert title == "marks: switch.discard.policy" + ("; colours: tcp.stack" if others else "")
+    assert not axis.texts, "no end is ringed or named"
+
+
+def test_more_names_than_colours_are_no_lines_of_a_trade_off(scenario: ct.Scenario) -> None:
+    policies = ["epd", "ppd", "tail-drop", "espd", "red", "fba", "selective-drop", "pie"]
+    grid = {"switch.discard.policy": policies, "switch.buffer": ["100 cells", "200 cells"]}
+    sweep = ct.sweep(scenario.with_(duration="20 ms", warm_up="0 s"), grid=grid, replications=1)
+    assert View.joined(sweep) == View.of(sweep)
+    (key,) = sweep.plot.trade_off().legends
+    assert len(key.get_texts()) == 10
 
 
 def test_every_column_of_panels_has_numbers_below_it(scenario: ct.Scenario) -> None:

@@ -129,3 +129,11 @@ def test_published_numbers_keep_their_digits() -> None:
 def test_json_has_null_for_numbers_it_cannot_hold() -> None:
     content = {"a": [1.5, math.nan, (math.inf,)], "b": {"c": -math.inf}}
     assert json.loads(text.json_text(content)) == {"a": [1.5, None, [None]], "b": {"c": None}}
+
+
+@pytest.mark.parametrize(
+    ("part", "shown"),
+    [(0.95, "95 %"), (0.0001, "0.01 %"), (0.999, "99.9 %"), (0.07, "7 %"), (1e-9, "1e-07 %")],
+)
+def test_a_part_that_someone_set_is_shown_in_full(part: float, shown: str) -> None:
+    assert text.exact_percent(part) == shown

@@ -12,7 +12,7 @@ import pytest
 
 import celltrain as ct
 from celltrain.advice import advice_on_variants
-from celltrain.warm_up import settling_times, warnings, warnings_of_variants
+from celltrain.warm_up import is_biased, settling_times, warnings, warnings_of_variants
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -69,6 +69,14 @@ def test_a_warm_up_that_was_advised_is_enough(scenario: ct.Scenario, at: float) 
     (said,) = warnings(result(scenario.with_(duration="40 s", warm_up="0 s"), series))
     advised = said.partition('warm-up = "')[2].partition('"')[0]
     assert warnings(result(scenario.with_(duration="40 s", warm_up=advised), series)) == []
+
+
+def test_a_time_is_not_rounded_up_for_the_error_of_a_product(scenario: ct.Scenario) -> None:
+    """35 times 10 ms is 0.35000000000000003 s, of which 351 ms were made."""
+    series = [np.concatenate([np.zeros(35), np.random.default_rng(1).normal(100, 1, 365)])]
+    (said,) = warnings(result(scenario.with_(duration="4 s", warm_up="0 s"), series))
+    assert 'set warm-up = "350 ms" or more' in said
+    assert warnings(result(scenario.with_(duration="4 s", warm_up="350 ms"), series)) == []
 
 
 def test_variants_share_a_note_that_differs_in_the_time_alone(scenario: ct.Scenario) -> None:
@@ -134,3 +142,89 @@ def test_a_traced_run_is_judged(cli: Cli, scenario: ct.Scenario, tmp_path: Path)
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Note: the rate at which TCP delivers settles after " in page
     assert settling_times(ct.run(scenario, replications=1)) == {}
+
+
+def correlated(phi: float, length: int, seed: int) -> list[float]:
+    """A stationary series about 10 whose values are correlated: an autoregressive process of order one."""
+    noise = np.random.default_rng(seed).normal(size=length)
+    values = [float(noise[0]) / math.sqrt(1 - phi**2)]
+    for step in noise[1:]:
+        values.append(phi * values[-1] + float(step))
+    return [10 + value for value in values]
+
+
+def rising(series: list[float], level: float) -> list[float]:
+    """A series of such a level, whose first tenth rises from 0 to there."""
+    length = len(series) / 10
+    return [value - 10 + level * min(n / length, 1) for n, value in enumerate(series)]
+
+
+def test_a_stationary_series_is_hardly_ever_noted(scenario: ct.Scenario) -> None:
+    """A port is busy for four fifths of the time; MSER-5 alone finds many of such runs late."""
+    enough = scenario.with_(duration="2 s", warm_up="100 ms")
+    runs = [np.random.default_rng(seed).random(200) < 0.8 for seed in range(200)]
+    found = [result(enough, [run.astype(float)]) for run in runs]
+    late = [one for one in found if settling_times(one)["the occupancy of the bottleneck"][0] > 0.1]
+    assert len(late) > 20
+    assert sum(bool(warnings(one)) for one in found) <= 4
+
+
+@pytest.mark.parametrize(
+    ("phi", "length", "replications", "most"),
+    [(0.0, 100, 1, 0.02), (0.5, 400, 1, 0.02), (0.9, 400, 5, 0.02), (0.9, 200, 1, 0.05)],
+)
+def test_a_bias_is_found_in_few_stationary_series(
+    phi: float, length: int, replications: int, most: float
+) -> None:
+    seeds = range(0, 400 * replications, replications)
+    several = ([correlated(phi, length, seed + n) for n in range(replications)] for seed in seeds)
+    assert sum(map(is_biased, several)) <= most * len(seeds)
+
+
+def test_a_bias_is_found_if_it_is_large_beside_the_error_of_the_mean() -> None:
+    noise = [correlated(0.5, 400, seed) for seed in range(100)]
+    assert all(is_biased([rising(one, 10)]) for one in noise)
+    assert sum(is_biased([rising(one, 1)]) for one in noise) < 50
+    assert is_biased([rising(one, 1) for one in noise]), "replications count together"
+    assert is_biased([[0.0] * 8]), "too few values to tell"
+    assert not is_biased([[1.0] * 100])
+    assert is_biased([[0.0] * 5 + [1.0] * 95])
+    assert not is_biased([[0.0] + [1.0] * 1999]), "less than a thousandth of the mean"
+
+
+@pytest.mark.parametrize("kind", ["poisson", "cbr"])
+def test_cells_without_a_start_of_their_own_need_no_warm_up(scenario: ct.Scenario, kind: str) -> None:
+    traffic = {"kind": kind, "rate": "124 Mbit/s"}
+    own = scenario.with_(
+        traffic=traffic, duration="2 s", sample="10 ms", warm_up="100 ms", topology__sources=1
+    )
+    assert [warnings(ct.run(own.with_text([("seed", str(seed))]), trace=True)) for seed in range(10)] == [
+        []
+    ] * 10
+
+
+@pytest.mark.parametrize(
+    "arrivals", [["0 s"], ["5 ms", "5000 us"], ["0 s", "20 ms", "50 ms"]], ids=["one", "at once", "soon over"]
+)
+def test_an_incast_of_short_flows_needs_no_warm_up(arrivals: list[str]) -> None:
+    """A warm-up would leave none of its transfers."""
+    incast = ct.Scenario.from_dict(
+        {
+            "schema": 1,
+            "name": "incast",
+            "duration": "500 ms",
+            "topology": {"kind": "n-source", "sources": 8},
+            "traffic": {"kind": "short-flows", "trace": [{"at": at, "bytes": "100 kB"} for at in arrivals]},
+        }
+    )
+    found = ct.run(incast, replications=1, trace=True)
+    assert any(after > 0 for (after,) in settling_times(found).values())
+    assert warnings(found) == []
+
+
+def test_a_run_that_rises_and_collapses_is_too_short(scenario: ct.Scenario) -> None:
+    """A long slow start, the overflow of a buffer, and the silence after it."""
+    rise = np.concatenate([np.exp(np.linspace(0, 5, 240)), np.linspace(150, 0, 160)])
+    noisy = rise + np.random.default_rng(1).normal(0, 2, 400)
+    (said,) = warnings(result(scenario.with_(duration="4 s", warm_up="0 s"), [noisy]))
+    assert "the run is too short" in said

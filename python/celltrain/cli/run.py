@@ -147,11 +147,10 @@ def _show(result: "Result", headline: str) -> None:
     m = result.manifest
     terminal.say(f"{headline}: {text.counted(m['replications'], 'replication')}, seed {m['seed']}")
     terminal.say(f"bottleneck: {m['bottleneck'] or 'none, there is no switch'}")
-    rows = []
-    for row in result.estimate_rows():
-        metric, unit = row["metric"], row["unit"]
-        shown = text.interval(result.estimate(metric), unit, is_count=metric in counts())
-        rows.append((title(metric), shown))
+    rows = [
+        (title(metric), text.interval(one, one.unit, is_count=metric in counts()))
+        for metric, one in result.shown().items()
+    ]
     terminal.table(("measure", "mean ± 95 % interval"), rows)
     groups = result.by_group()
     if len(groups) > 1:

@@ -70,7 +70,7 @@ def suite(
         ecn,
     )
     key = suite_key(loaded, wanted)
-    check_suite(loaded, wanted)  # before the folder is claimed: what is refused leaves its results whole
+    check_suite(loaded, wanted, jobs)  # before the folder is claimed: refusals leave its results whole
     asked = {k: v for k, v in (("seed", seed), ("replications", replications)) if v is not None}
     gone = old_sections(out, loaded) if out is not None and overwrite else []
     with options.claimed(out, KIND, key, overwrite, asked) as folder:

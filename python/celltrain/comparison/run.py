@@ -16,11 +16,12 @@ from celltrain.comparison.variants import (
     written,
 )
 from celltrain.errors import Defect, InputError
-from celltrain.experiment import MAX_RUNS, Progress, Task, attempt, measured, replicate, within
+from celltrain.experiment import MAX_RUNS, Progress, Task, attempt, replicate, within
 from celltrain.folder import Folder
 from celltrain.results import Record, Result, provenance
 from celltrain.runs import Store
 from celltrain.scenario import Scenario
+from celltrain.trials import ITS, TO_COME, measured
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -99,7 +100,7 @@ def compare(
     chosen = None if measures is None else _chosen(measures)
     followed = None if until_clear is None else registry.called(arguments.text("until_clear", until_clear))
     judged = [*(chosen or ()), *(() if followed is None else (followed,))]
-    _check_measures(judged, changed)  # before a folder has anything of these runs
+    _check_measures(judged, changed, jobs)  # before a folder has anything of these runs
     step, count, looks = len(first), len(first), 0
     store = None if folder is None else folder.store(first[0].seed)
     if followed is not None:
@@ -139,7 +140,7 @@ def _chosen(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(map(registry.called, given)))
 
 
-def _check_measures(names: Sequence[str], scenarios: Mapping[str, Scenario]) -> None:
+def _check_measures(names: Sequence[str], scenarios: Mapping[str, Scenario], jobs: int | None) -> None:
     """Refuses measures that no variant is best by, that one lacks, or that have several units.
 
     Raises:
@@ -148,13 +149,14 @@ def _check_measures(names: Sequence[str], scenarios: Mapping[str, Scenario]) -> 
     for name in names:
         if registry.measure(name).better is None:
             raise InputError(f"no variant is best by {name}: neither more nor less of it is better")
-    units = {variant: measured(one) for variant, one in scenarios.items()} if names else {}
-    known = {variant: found for variant, found in units.items() if found is not None}
+    units = measured(scenarios.values(), jobs=jobs) if names else [None] * len(scenarios)
+    known = {name: found for name, found in zip(scenarios, units, strict=True) if found is not None}
     for name in names:
         lacking = [variant for variant, found in known.items() if name not in found]
         if lacking:
-            error = registry.unmeasured(name, known[lacking[0]], "measure")
-            raise error if len(lacking) == len(scenarios) else InputError(f"variant {lacking[0]}: {error}")
+            of_all = len(lacking) == len(scenarios)
+            error = registry.unmeasured(name, known[lacking[0]], "measure", TO_COME if of_all else ITS)
+            raise error if of_all else InputError(f"variant {lacking[0]}: {error}")
         first = next(iter(known), "")
         for variant, found in known.items():
             if found[name] != known[first][name]:

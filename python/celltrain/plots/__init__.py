@@ -65,7 +65,7 @@ def draw_run(result: Result, folder: Folder) -> None:
 
 
 def flow_bars(result: Result) -> "Figure":
-    """The goodput of flows with their intervals, coloured by group."""
+    """The goodput of flows with their intervals, coloured by group; the run's name stands above."""
     by_flow = result.by_flow()
     goodput = [statistics.estimate(part["goodput"].to_list()) for part in by_flow]
     factor, unit = scale(statistics.largest(goodput), "bit/s")
@@ -83,6 +83,7 @@ def flow_bars(result: Result) -> "Figure":
         f"{which}, coloured by group" if has_key else which,
         with_unit("goodput", unit),
         colours if has_key else {},
+        result.manifest["name"],
     )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from celltrain.comparison import Comparison
     from celltrain.registry import Measure
 
-__all__ = ["compared_points", "order_by"]
+__all__ = ["compared_points", "order_by", "space_numbers"]
 
 COLUMNS = 5
 """Measures side by side, where they are chosen; many more would leave too little width for each."""
@@ -115,7 +115,6 @@ def _column(
     is_judged = _is_judged(found, measure)
     best = _best(found, measure) if is_judged else set(order)
     colour = COLOURS[0] if is_judged else UNJUDGED
-    axis.locator_params(axis="x", nbins=5 if is_alone else 3)
     for row, name in enumerate(order):
         estimate = found.estimate(name, measure)
         if not math.isfinite(estimate.mean):
@@ -143,3 +142,18 @@ def _column(
     settled([axis], "x")
     if bounds(measure)[0] == 0 and axis.get_xlim()[0] < 0:
         axis.set_xlim(left=0)
+    space_numbers(axis, 5 if is_alone else 3)
+
+
+def space_numbers(axis: "Axes", steps: int) -> None:
+    """Chooses the numbers along a column: at most so many steps, and as few as leave space between them."""
+    figure = axis.get_figure(root=True)
+    assert figure is not None
+    letters = axis.get_position().width * figure.get_figwidth() * LETTERS
+    formatter = axis.xaxis.get_major_formatter()
+    for most in range(steps, 0, -1):
+        axis.locator_params(axis="x", nbins=most)
+        low, high = axis.get_xlim()
+        ticks = [tick for tick in axis.get_xticks() if low <= tick <= high]
+        if sum(len(label) + 1 for label in formatter.format_ticks(ticks)) <= letters:
+            return

@@ -1,6 +1,6 @@
 """Distributions: the share of values that do not exceed each value, with percentiles."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltrain.distributions import merged
@@ -25,7 +25,7 @@ DELAY = "delay"
 """The metric that stands for the time that cells spend at a port."""
 
 COMPLETIONS = "flow_completion_time"
-"""The measure of `distributions` that has one value for each short flow."""
+"""The measure of `distributions` that has one value for each short flow and finite transfer."""
 
 PERCENTILES = (50, 95, 99)
 
@@ -96,7 +96,7 @@ def values_of(result: "Result", name: str, entity: str | None = None, begin: flo
 
 
 def _completion_times(result: "Result", entity: str | None) -> Sample:
-    """The completion time of each short flow, as the end of its bin: too long by at most 1/64."""
+    """The completion time of each transfer, as the end of its bin: too long by at most 1/64."""
     import numpy as np
 
     if entity is not None:
@@ -155,16 +155,31 @@ def known_metrics(result: "Result") -> list[str]:
 
 
 def unknown_metric(name: str, known: Iterable[str]) -> InputError:
-    """The error for what has no distribution."""
+    """The error for what has no distribution: these runs did not record it, or there is no such metric."""
+    there = [*known]
+    how = _recording(name, there)
+    return unmeasured(name, there) if how is None else InputError(f"these runs did not record {name}: {how}")
+
+
+def _recording(name: str, known: Collection[str]) -> str | None:
+    """Which runs record a metric that some lack; None where it is no question of recording."""
     if name in OF_EVENTS:
-        return unknown("metric", name, known, "Runs that record events have it: --events, or events=True")
+        return "runs with --events, or events=True, do"
     if name == COMPLETIONS:
-        return unknown(
-            "metric", name, known, "Runs with measures.distributions = true and short flows have it"
+        return (
+            "runs of short flows or finite transfers do where the scenario has measures.distributions = true"
         )
-    if name in (one.name for one in measures() if one.over == "time"):
-        return unknown("metric", name, known, "Traced runs have it: --trace, or trace=True")
-    return unmeasured(name, known)
+    sampled, others = (
+        {one.name for one in measures() if one.over in over} for over in (("time",), ("flow", "run"))
+    )
+    if name not in sampled:
+        return None
+    is_traced = any(one in known for one in sampled - others)
+    return (
+        f"'celltrain measures {name}' says what has it"
+        if is_traced
+        else "traced runs do: --trace, or trace=True"
+    )
 
 
 def cdf(samples: Mapping[str, Sample], label: str) -> "Figure":
@@ -174,6 +189,8 @@ def cdf(samples: Mapping[str, Sample], label: str) -> "Figure":
         samples: samples by their names.
         label: what their values are.
     """
+    import numpy as np
+
     unit = either(sample.unit for sample in samples.values())
     every = {name: sample.values for name, sample in samples.items()}
     size = max(_percentile(values, 95) for values in every.values())
@@ -198,6 +215,9 @@ def cdf(samples: Mapping[str, Sample], label: str) -> "Figure":
         elif min(float(values[0]) for values in every.values()) >= 0:
             is_nothing = not any(float(values[-1]) for values in every.values())
             axis.set_xlim(0, 1 if is_nothing else None)  # nothing but zeros has no scale of its own
+        is_whole = factor == 1 and all(np.all(values == values.round()) for values in every.values())
+        if is_whole and axis.get_xscale() == "linear":
+            axis.locator_params(axis="x", integer=True)  # there is no quarter of a timeout
         axis.set_xlabel(with_unit(label, unit_shown))
         axis.set_ylabel("share of values not above")
         title = "percentiles " + ", ".join(map(str, PERCENTILES))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from celltrain.errors import InputError, unknown
-from celltrain.experiment import Task, simulate
+from celltrain.experiment import Task, alone
 from celltrain.plots.style import COLOURS, panels, styled, titled
 from celltrain.results import record_frame
 from celltrain.scenario import Scenario
@@ -33,6 +33,9 @@ MARGIN = 0.05
 
 LISTED = 14
 """Events explained below the picture; the others are only marked."""
+
+NO_EVENTS = "the sender had no event in this time: no loss, timeout or mark (duplicate ACKs are not listed)"
+"""What stands in place of the list of events."""
 
 MANY = 4000
 """Points from which on a series is drawn as pixels in vector formats too, which would be slow to show."""
@@ -103,7 +106,7 @@ def flow_of_run(
     period = max((span[1] - span[0]) / SAMPLES, scenario.duration / MOST_SAMPLES)
     sampled = scenario.with_(sample=f"{max(round(period * 1e9), 1)} ns")
     master = scenario.seed if seed is None else seed
-    record = simulate(Task(sampled, master, replication, trace=True, events=True))
+    record = alone(Task(sampled, master, replication, trace=True, events=True))
 
     def trace(metric: str) -> Trace:
         return next(iter(record.traces(metric, name)), _nothing(name))
@@ -120,11 +123,16 @@ def flow_of_run(
 def _undrawn(name: str, senders: Sequence[str]) -> InputError:
     """The error for a flow without segments of its own: it may open short flows, each drawn alone."""
     is_source = any(one.startswith(f"{name}/") for one in senders)
-    source = name if is_source else name.rpartition("/")[0]
+    source, _, asked = (name, "", "") if is_source else name.rpartition("/")
     parts = (one.removeprefix(f"{source}/") for one in senders if one.startswith(f"{source}/"))
     numbers = sorted(int(part) for part in parts if part.isdecimal())
+    if not numbers and source in senders:
+        what = "a connection for requests" if asked == REQUESTS else "short flows"
+        return InputError(
+            f"unknown flow '{name}': '{source}' is a connection without {what}; draw '{source}'"
+        )
     if not numbers:
-        return InputError(f"flow '{name}' sends no TCP segments: there is nothing to draw")
+        return InputError(f"flow '{name}' sends no TCP segments in this run: there is nothing to draw")
     unknown_part = "" if is_source else f"unknown flow '{name}': "
     return InputError(
         f"{unknown_part}'{source}' opens {counted(len(numbers), 'short flow')} in this run: name one, "
@@ -213,7 +221,7 @@ def _listing(events: Sequence[FlowEvent], scaled: tuple[float, str]) -> list[str
     ]
     if len(events) > LISTED:
         lines.append(f"and {len(events) - LISTED} more: show a shorter time to have them explained")
-    return lines or ["nothing but ACKs for new data and duplicate ACKs happened"]
+    return lines or [NO_EVENTS]
 
 
 def _nothing(name: str) -> Trace:
@@ -229,7 +237,7 @@ def _within(trace: Trace, span: tuple[float, float], factor: float) -> Trace:
 
 
 def _sequence(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor: float) -> None:
-    """What was sent and acknowledged, in kB from the start of the data."""
+    """What was sent and acknowledged, counted from the start of the data."""
     looks: list[tuple[str, Trace, dict[str, Any]]] = [
         ("sent", drawn.sent, {"marker": ".", "markersize": 4, "linestyle": "", "color": COLOURS[0]}),
         (
@@ -243,36 +251,43 @@ def _sequence(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor
             {"marker": "x", "markersize": 7, "markeredgewidth": 1.8, "linestyle": "", "color": COLOURS[1]},
         ),
     ]
-    for label, trace, look in looks:
-        part = _within(trace, span, factor)
-        axis.plot(part.t, part.value / 1e3, label=label, rasterized=len(part.t) > MANY, **look)
-    axis.set_ylabel("sequence number (kB)")
+    parts = [(label, _within(trace, span, factor), look) for label, trace, look in looks]
+    size, unit = scale(max(float(part.value.max(initial=1.0)) for _, part, _ in parts), "B")
+    for label, part, look in parts:
+        if len(part.t):
+            axis.plot(part.t, part.value / size, label=label, rasterized=len(part.t) > MANY, **look)
+    axis.set_ylabel(with_unit("sequence number", unit))
     axis.set_xlim(span[0] / factor, span[1] / factor)
     axis.tick_params(axis="x", labelbottom=False)
-    axis.legend(loc="lower right")  # sequence numbers rise: nothing is late and low
+    if axis.lines:
+        axis.legend(loc="lower right")  # sequence numbers rise: nothing is late and low
 
 
 def _windows(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor: float) -> None:
-    """Congestion window and slow-start threshold in kB; a threshold far above the window is cut off."""
+    """Congestion window and slow-start threshold; a threshold far above the window is cut off."""
     axis.set_xlim(span[0] / factor, span[1] / factor)
-    axis.set_ylabel("window (kB)")
+    axis.set_ylabel("window")
     window, threshold = (_within(trace, span, factor) for trace in (drawn.cwnd, drawn.ssthresh))
     if not len(window.t):
         why = "windows of short flows are not sampled" if not len(drawn.cwnd.t) else "no sample in this time"
         axis.set_yticks([])
         axis.annotate(why, (0.5, 0.5), xycoords="axes fraction", ha="center", va="center")
         return
-    axis.plot(window.t, window.value / 1e3, color=COLOURS[0], linewidth=1.0, label="congestion window")
-    axis.plot(
-        threshold.t,
-        threshold.value / 1e3,
-        color=COLOURS[1],
-        linewidth=1.0,
-        linestyle="--",
-        drawstyle="steps-post",
-        label="slow-start threshold",
-    )
-    axis.set_ylim(0, 1.15 * float(window.value.max(initial=1.0)) / 1e3)
+    top = 1.15 * float(window.value.max(initial=1.0))
+    size, unit = scale(top, "B")
+    axis.plot(window.t, window.value / size, color=COLOURS[0], linewidth=1.0, label="congestion window")
+    if (threshold.value <= top).any():
+        axis.plot(
+            threshold.t,
+            threshold.value / size,
+            color=COLOURS[1],
+            linewidth=1.0,
+            linestyle="--",
+            drawstyle="steps-post",
+            label="slow-start threshold",
+        )
+    axis.set_ylim(0, top / size)
+    axis.set_ylabel(with_unit("window", unit))
     axis.legend(loc="upper left", bbox_to_anchor=(0, 1.22), ncols=2)
 
 

@@ -43,8 +43,8 @@ WHOLE: Span = (None, None)
 LEAST_SAMPLES = 2
 """Samples of an occupancy that make a line."""
 
-MOST_COLUMNS = 4
-"""Variants whose windows are side by side unless asked otherwise."""
+MOST_VARIANTS = 12
+"""Variants whose windows are drawn unless asked otherwise."""
 
 
 class ResultPlots:
@@ -126,9 +126,9 @@ class ComparisonPlots:
         from celltrain.plots.compared import COLUMNS, compared_points
 
         measures = arguments.names("measures", measures, "goodput")
-        if len(measures) > COLUMNS:
-            raise InputError(f"a picture has space for {COLUMNS} measures, not {len(measures)}: name fewer")
         chosen = _chosen(self._found.every_measure, measures) if measures else None
+        if chosen is not None and len(chosen) > COLUMNS:
+            raise InputError(f"a picture has space for {COLUMNS} measures, not {len(chosen)}: name fewer")
         return compared_points(self._found, chosen)
 
     def queue(
@@ -140,14 +140,14 @@ class ComparisonPlots:
         return _queue(scenarios, results, port, span, replication)
 
     def windows(self, replication: int = 0, variants: Sequence[str] = ()) -> "Figure":
-        """The congestion windows of some variants to one scale; of the first four by default."""
+        """The congestion windows of some variants to one scale; of all by default, twelve at most."""
         from celltrain.plots.style import noted, styled
 
         known = self._found.variants
-        figure = _windows(self._some(variants or known[:MOST_COLUMNS]), replication)
-        if not variants and len(known) > MOST_COLUMNS:
+        figure = _windows(self._some(variants or known[:MOST_VARIANTS]), replication)
+        if not variants and len(known) > MOST_VARIANTS:
             with styled():
-                noted(figure, first_of(MOST_COLUMNS, len(known), "variant"))
+                noted(figure, first_of(MOST_VARIANTS, len(known), "variant"))
         return figure
 
     def cdf(
@@ -194,7 +194,7 @@ class SweepPlots:
         from celltrain.sweeps.view import View, measures
 
         _chosen(measures(self._sweep), ["goodput", "fairness_index"])
-        return trade_off(self._sweep, View.of(self._sweep))
+        return trade_off(self._sweep, View.joined(self._sweep))
 
 
 def queue_of(
@@ -298,9 +298,9 @@ def _queue_panel(
         return QueuePanel(title, facts, read_cells(scenario, facts, span, master, replication))
     every = [] if result is None else result.traces("occupancy", replication=replication)
     if not every:
-        from celltrain.experiment import Task, simulate
+        from celltrain.experiment import Task, alone
 
-        every = simulate(Task(scenario, master, replication, trace=True)).traces("occupancy")
+        every = alone(Task(scenario, master, replication, trace=True)).traces("occupancy")
     found = next((one for one in every if one.entity == facts.name), None)
     if found is not None:
         inside = (found.t >= span[0]) & (found.t <= span[1])
@@ -440,9 +440,9 @@ def _followed(scenario: Scenario, port: "PortFacts", span: tuple[float, float], 
 
 
 def _chosen(known: Sequence[Measure], names: Sequence[str]) -> list[Measure]:
-    """The measures of some names and titles; all of them if none are given."""
+    """The measures of some names and titles, each once; all of them if none are given."""
     by_name = {one.name: one for one in known}
     for name in names:
         if registry.called(name) not in by_name:
             raise registry.unmeasured(name, by_name, "measure")
-    return [by_name[registry.called(name)] for name in names] or list(known)
+    return [by_name[name] for name in dict.fromkeys(map(registry.called, names))] or list(known)

@@ -12,6 +12,7 @@ from celltrain.plots.style import (
     HATCHES,
     MARKERS,
     NAME,
+    SPREAD,
     evenly_wrapped,
     keyed,
     legend_columns,
@@ -33,14 +34,17 @@ if TYPE_CHECKING:
 
 __all__ = ["PointPanel", "PointSeries", "bars", "points"]
 
-SPREAD = 0.6
-"""The part of the space between two categories over which the series of one category are spread."""
-
 MOST_LETTERS = 26
 """Letters that stand side by side below a panel, if every category has as many as the longest; more are
 written at a slant."""
 LABEL = 30
 """Letters of a line of a label beside a panel."""
+
+ACROSS = 44
+"""Letters of a name that is written from bottom to top; the middle of a longer one is left out."""
+
+FEWEST = 6
+"""Bars that have space at least, so that one alone is a bar and no wall."""
 
 MANY = 16
 """Bars from which on they are narrow."""
@@ -108,9 +112,10 @@ def bars(
     xlabel: str,
     ylabel: str,
     key: Mapping[str, str],
+    title: str = "",
 ) -> "Figure":
     """A bar with its interval for each category; `key` has what the colours mean, by its name."""
-    names = legible(categories)
+    names = legible(categories, ACROSS)
     longest = max(map(len, names))
     across = longest > 3  # then names are written from bottom to top
     with styled():
@@ -125,13 +130,15 @@ def bars(
             look["yerr"] = errors
         axis.bar(positions, means, color=list(colours), **look)
         axis.set_xticks(positions, names, rotation=90 if across else 0)
-        axis.margins(x=0.01)
+        middle, reached = (len(names) - 1) / 2, max(len(names), FEWEST) / 2 + 0.1
+        axis.set_xlim(middle - reached, middle + reached)
         settled([axis], "y")
         axis.set_ylim(bottom=0)  # where all are zero it would begin below
         keyed(figure, key)
         axis.set_xlabel(xlabel)
         axis.grid(visible=False, axis="x")
         axis.set_ylabel(ylabel)
+        titled(axis, title)
     return figure
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain.cells import Cells, PortFacts
 from celltrain.plots.style import COLOURS, inches_beside, legible, panels, styled, titled
-from celltrain.text import scale
+from celltrain.text import number, scale
 from celltrain.traces import Trace, decimate
 
 if TYPE_CHECKING:
@@ -79,7 +79,10 @@ def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
         each = 2 if low else 1
         for place, panel in enumerate(every):
             above = axes[each * place]
-            _occupancy(above, panel, factor, tops[panel.port.framing])
+            top = tops[panel.port.framing]
+            _occupancy(above, panel, factor, top)
+            _name_levels(above, _levels(panel.port, top), top, LABEL / high * top)
+            above.tick_params(axis="x", labelbottom=not low and panel is every[-1])
             titled(above, _title(panel), beside=beside, fontsize="medium")
             if low:
                 assert panel.cells is not None, "cells of all runs, or of none"
@@ -131,8 +134,8 @@ def _is_drawn(panel: QueuePanel) -> bool:
     return panel.cells is not None and len(panel.cells.flow) <= MOST_DRAWN
 
 
-LABEL = 0.1
-"""The height of a label beside a panel, as a share of the panel's."""
+LABEL = 0.115
+"""Inches of a label beside a panel."""
 
 
 def _top(panel: QueuePanel) -> float:
@@ -152,11 +155,8 @@ def _title(panel: QueuePanel) -> str:
     arrived, discarded, dead = panel.cells.counts
     carried = max(arrived - discarded, 1)
     said = f"{panel.title}: of {arrived:,} {unit} {discarded:,} discarded"
-    return (
-        f"{said}, {dead:,} dead ({100 * dead / carried:.0f} % of what was carried)"
-        if unit == "cells"
-        else said
-    )
+    share = number(100 * dead / carried, 2)
+    return f"{said}, {dead:,} dead ({share} % of what was carried)" if unit == "cells" else said
 
 
 def _occupancy(axis: "Axes", panel: QueuePanel, factor: float, top: float) -> None:
@@ -179,25 +179,35 @@ def _occupancy(axis: "Axes", panel: QueuePanel, factor: float, top: float) -> No
     elif panel.sampled is not None:
         drawn = decimate(panel.sampled, POINTS)
         axis.plot(drawn.t * factor, drawn.value, color=USEFUL, linewidth=0.7)
+    axis.set_ylim(0, top)
+    axis.set_ylabel(f"queue ({panel.port.framing})")
+
+
+def _name_levels(axis: "Axes", levels: Mapping[str, float], top: float, line: float) -> None:
+    """Draws capacity and thresholds, and names them beside the picture, where no cross is.
+
+    Args:
+        axis: the panel.
+        levels: their heights by their names.
+        top: the height of the panel.
+        line: the height of a name: those of levels that are near one another stand apart.
+    """
     above = math.inf
-    for name, height in sorted(_levels(panel.port, top).items(), key=lambda level: -level[1]):
+    for name, height in sorted(levels.items(), key=lambda level: -level[1]):
         solid = name.startswith("capacity")
         axis.axhline(
             height, color="#333333", linewidth=1.1 if solid else 0.9, linestyle="-" if solid else "--"
         )
-        above = min(height, above - LABEL * top)
+        above = min(height, above - line)
         axis.annotate(
             name,
             (1, above),
             xycoords=("axes fraction", "data"),
             xytext=(4, 0),
             textcoords="offset points",
-            va="center",  # beside the picture, where no cross is
+            va="center",
             fontsize="x-small",
         )
-    axis.set_ylim(0, top)
-    axis.set_ylabel(f"queue ({panel.port.framing})")
-    axis.tick_params(axis="x", labelbottom=panel.cells is None)
 
 
 def _levels(port: PortFacts, top: float) -> Mapping[str, float]:
@@ -292,15 +302,17 @@ def _legend(figure: "Figure", every: Sequence[QueuePanel], each_cell: bool) -> N
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    if all(panel.cells is None for panel in every):
+    drawn = [panel.cells for panel in every if panel.cells is not None]
+    if not drawn:
         return
-    handles: list[Any] = [
-        Patch(facecolor=USEFUL, alpha=0.55, label="accepted"),
-        Line2D([], [], linestyle="", marker="x", color=DISCARDED, markeredgewidth=1.3, label="discarded"),
-    ]
-    if any(panel.port.framing == "cells" for panel in every):
-        dead = Patch(facecolor="white", edgecolor=DEAD, hatch="////", label="dead: part of a broken frame")
-        handles.insert(1, dead)
+    handles: list[Any] = [Patch(facecolor=USEFUL, alpha=0.55, label="accepted")]
+    # What never happens has no entry.
+    if any(cells.port.framing == "cells" and cells.dead.any() for cells in drawn):
+        label = "dead: part of a broken frame"
+        handles.append(Patch(facecolor="white", edgecolor=DEAD, hatch="////", label=label))
+    if any(cells.counts[1] for cells in drawn):
+        look: dict[str, Any] = {"linestyle": "", "marker": "x", "markeredgewidth": 1.3}
+        handles.append(Line2D([], [], color=DISCARDED, label="discarded", **look))
     if each_cell:
         handles.append(Line2D([], [], linestyle="", marker=".", color="#333333", label="end of a frame"))
     figure.legend(handles=handles, loc="outside lower center", ncols=4)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 from celltrain.plots.style import (
@@ -11,12 +12,13 @@ from celltrain.plots.style import (
     inches_beside,
     keyed,
     legible,
+    noted,
     panels,
     styled,
     titled,
 )
 from celltrain.text import either, scale, with_unit
-from celltrain.traces import Trace, Windows, common_scale, decimate
+from celltrain.traces import Trace, Windows, decimate, height_told, strip_heights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,10 +32,25 @@ LABEL = 26
 POINTS = 1200
 """Points drawn of a series: more than a column of a printed page can show."""
 
+MOST_BESIDE = 3
+"""Panels of windows side by side."""
+
+WIDTHS = 5.5, 4.3, 3.4
+"""Inches of a panel of windows, by how many stand side by side."""
+
+STRIP, LEAST, TALL = 0.36, 1.4, 7.2
+"""Inches of a strip, and the least of those of a panel and the most of all that stand below one another."""
+
+SUM = 2.0
+"""Inches of what is below the strips of a panel."""
+
+NAMED = 0.13
+"""Inches of strips that have space for one name."""
+
 
 @dataclass(frozen=True)
 class WindowPanel:
-    """The congestion windows of one run, to stand in a column of their own."""
+    """The congestion windows of one run, to stand in a panel of their own."""
 
     title: str
     windows: Windows
@@ -70,51 +87,76 @@ def over_time(every: Sequence[SeriesPanel]) -> "Figure":
             titled(axis, panel.title)
             label = with_unit(panel.label, panel.traces[0].unit)
             axis.set_ylabel("\n".join(evenly_wrapped(label, LABEL)))
-            axis.margins(x=0)
             if len(seen) > 1:
                 beside = 4 if max(map(len, labels.values())) <= NAME // 2 else 3
                 axis.legend(loc="upper left", ncols=beside, fontsize="x-small")
         axes[-1][0].set_xlabel(with_unit("time", unit))
+        _begin_at_zero((axis for (axis,) in axes), (one for panel in every for one in panel.traces), factor)
     return figure
 
 
-def windows(columns: Sequence[WindowPanel]) -> "Figure":
+def windows(every: Sequence[WindowPanel]) -> "Figure":
     """The windows of connections, one strip each over the same time, and the sum of all below.
 
     Windows that move together show as edges that line up over the strips and as deep teeth of the sum. All
-    strips of all columns share one scale, and so do the sums.
+    strips of a group share one scale in every panel, and so do the sums.
     """
-    strips = max(len(column.windows.shown) for column in columns)
-    shown = [trace for column in columns for trace in column.windows.shown]
-    top, time = common_scale(shown), _time_axis(shown)
-    groups = [column.groups.get(trace.entity, "") for column in columns for trace in column.windows.shown]
-    colours = colour_of(groups)
-    factor, unit = scale(max(float(column.windows.together.value.max()) for column in columns), "B")
+    named = [one for panel in every for one in panel.windows.named(panel.groups)]
+    strips, heights = max(len(panel.windows.shown) for panel in every), strip_heights(named)
+    colours, time = colour_of([group for group, _ in named]), _time_axis(trace for _, trace in named)
+    size, sums = scale(max(float(panel.windows.together.value.max()) for panel in every), "B")
+    beside = inches_beside(trace.entity for _, trace in named)
     with styled():
-        size = (5.5 * len(columns), max(0.36 * strips, 1.4) + 2.0)
-        # One pair of axes per column: one per strip would be drawn ten times as slowly.
-        figure, axes = panels(2, len(columns), *size, sharex=True, height_ratios=[max(strips, 4), 3])
-        beside = inches_beside(trace.entity for trace in shown)
-        for above, below, column in zip(*axes, columns, strict=True):
-            _strips(above, column, colours, top, time[0])
-            titled(above, _title(column), beside=beside)
-            # Axes that are shared would all have the names, and the height, of the last column.
-            above.set_ylim(len(column.windows.shown) - strips, len(column.windows.shown))
-            above.tick_params(
-                axis="y", labelleft=column is columns[0] or _names(column) != _names(columns[0])
-            )
-            if column is not columns[0]:
-                below.sharey(axes[1][0])
-                below.tick_params(axis="y", labelleft=False)
-            together = decimate(column.windows.together, POINTS)
-            below.fill_between(together.t / time[0], together.value / factor, color="#bbbbbb", linewidth=0)
-            below.margins(x=0)
-            below.set_xlabel(with_unit("time", time[1]))
-            if column is columns[0] or column.windows.part:
-                below.set_ylabel(with_unit(column.windows.sum_name, unit))
-        axes[1][0].set_ylim(bottom=0)  # a limit ends the scaling to the data of all columns
+        figure, pairs, high = _grid(len(every), strips)
+        thin = ceil(NAMED * strips / high)
+        for place, ((above, below), panel) in enumerate(zip(pairs, every, strict=True)):
+            left = every[place - place % _columns(len(every))]
+            _strips(above, panel, colours, heights, time[0])
+            titled(above, _title(panel), beside=beside)
+            above.set_ylim(len(panel.windows.shown) - strips, len(panel.windows.shown))
+            _name_strips(above, panel, thin, is_named=panel is left or _names(panel) != _names(left))
+            together = decimate(panel.windows.together, POINTS)
+            below.fill_between(together.t / time[0], together.value / size, color="#bbbbbb", linewidth=0)
+            below.set_xlabel(with_unit("time", time[1]) if place + _columns(len(every)) >= len(every) else "")
+            below.tick_params(axis="y", labelleft=panel is left)
+            if panel is left or panel.windows.part:
+                below.set_ylabel(with_unit(panel.windows.sum_name, sums))
+        pairs[0][1].set_ylim(bottom=0)  # a limit ends the scaling to the data of all panels
+        _begin_at_zero([axis for pair in pairs for axis in pair], (trace for _, trace in named), time[0])
         keyed(figure, colours)
+        noted(figure, f"each strip is {height_told(heights)}")
     return figure
+
+
+def _columns(count: int) -> int:
+    """Panels side by side: three, or two where the last row would otherwise have one alone."""
+    return count if count < MOST_BESIDE else 2 if count == 2 * (MOST_BESIDE - 1) else MOST_BESIDE
+
+
+def _grid(count: int, strips: int) -> "tuple[Figure, list[tuple[Axes, Axes]], float]":
+    """A figure for so many panels, the axes of the strips and of the sum of each, and the strips' height."""
+    columns = _columns(count)
+    rows = -(-count // columns)
+    high = max(LEAST, min(STRIP * strips, TALL / rows))
+    size = (WIDTHS[columns - 1] * columns, rows * (high + SUM) + 0.4)
+    # One pair of axes per panel: one per strip would be drawn ten times as slowly.
+    figure, axes = panels(2 * rows, columns, *size, sharex=True, height_ratios=[high, SUM - 0.6] * rows)
+    pairs = [pair for row in range(rows) for pair in zip(*axes[2 * row : 2 * row + 2], strict=True)]
+    for above, below in pairs[count:]:
+        above.set_axis_off()
+        below.set_axis_off()
+    for _, below in pairs[1:count]:
+        below.sharey(pairs[0][1])
+    for _, below in pairs[max(0, count - columns) : count]:
+        below.tick_params(axis="x", labelbottom=True)  # also where no panel is below
+    return figure, pairs[:count], high
+
+
+def _begin_at_zero(axes: "Iterable[Axes]", every: Iterable[Trace], factor: float) -> None:
+    """Panels show the time from the beginning of the run, not that from the first sample."""
+    end = max(float(trace.t[-1]) for trace in every) / factor
+    for axis in axes:
+        axis.set_xlim(0, end)
 
 
 def occupancy(ports: Sequence[Trace], capacity: float | None = None) -> "Figure":
@@ -128,10 +170,10 @@ def occupancy(ports: Sequence[Trace], capacity: float | None = None) -> "Figure"
             axis.plot(port.t / factor, port.value, color=colours[port.entity], linewidth=0.7)
             titled(axis, port.entity)
             axis.set_ylim(0, 1.05 * top)
-            axis.margins(x=0)
             if capacity is not None:
                 axis.axhline(capacity, color="#555555", linewidth=0.8, linestyle="--")
         axes[-1][0].set_xlabel(with_unit("time", time))
+        _begin_at_zero((axis for (axis,) in axes), ports, factor)
         counted = either(port.unit for port in ports)
         figure.supylabel(with_unit("occupancy", counted), fontsize="medium")
     return figure
@@ -142,27 +184,37 @@ def _time_axis(every: Iterable[Trace]) -> tuple[float, str]:
     return scale(max(float(trace.t[-1]) for trace in every), "s")
 
 
-def _names(column: WindowPanel) -> list[str]:
+def _names(panel: WindowPanel) -> list[str]:
     """The connections whose windows are shown."""
-    return [trace.entity for trace in column.windows.shown]
+    return [trace.entity for trace in panel.windows.shown]
 
 
-def _title(column: WindowPanel) -> str:
-    """What stands above a column."""
-    return ": ".join(filter(None, (column.title, column.windows.part)))
+def _title(panel: WindowPanel) -> str:
+    """What stands above a panel."""
+    return ": ".join(filter(None, (panel.title, panel.windows.part)))
 
 
-def _strips(axis: "Axes", column: WindowPanel, colours: Mapping[str, str], top: float, factor: float) -> None:
+def _strips(
+    axis: "Axes", panel: WindowPanel, colours: Mapping[str, str], tops: Mapping[str, float], factor: float
+) -> None:
     """Every window on a base line of its own, the first on top, each strip one unit high."""
-    shown = column.windows.shown
-    names = [column.groups.get(trace.entity, "") for trace in shown]
-    bases = range(len(shown) - 1, -1, -1)
-    for base, trace, group in zip(bases, shown, names, strict=True):
+    named = panel.windows.named(panel.groups)
+    for base, (group, trace) in zip(_bases(panel), named, strict=True):
         drawn = decimate(trace, POINTS)
-        heights = base + 0.92 * drawn.value / top
+        heights = base + 0.92 * drawn.value / tops[group]
         axis.fill_between(drawn.t / factor, base, heights, color=colours[group], alpha=0.35, linewidth=0)
         axis.plot(drawn.t / factor, heights, color=colours[group], linewidth=0.6)
-    axis.set_yticks(list(bases), legible(_names(column)), va="bottom", fontsize="small")
+
+
+def _bases(panel: WindowPanel) -> range:
+    """Where the strips of a panel begin, the first on top."""
+    return range(len(panel.windows.shown) - 1, -1, -1)
+
+
+def _name_strips(axis: "Axes", panel: WindowPanel, thin: int, *, is_named: bool) -> None:
+    """Writes the names of connections beside their strips: every one, or as many as there is space for."""
+    names = legible(_names(panel))
+    axis.set_yticks(list(_bases(panel))[::thin], names[::thin], va="bottom", fontsize="small")
     axis.tick_params(axis="both", length=0)
     axis.tick_params(axis="x", labelbottom=False)
-    axis.margins(x=0)
+    axis.tick_params(axis="y", labelleft=is_named)

@@ -27,6 +27,7 @@ __all__ = [
     "MARKERS",
     "NAME",
     "PLACES",
+    "SPREAD",
     "colour_of",
     "evenly_wrapped",
     "inches_beside",
@@ -78,6 +79,12 @@ MOST_LABELLED = 8
 
 NEAR = 0.05
 """What is below zero on a scale from 0 to 1, so that marks at zero are whole."""
+
+EQUAL = 1e-5
+"""The part of values below which their differences are not drawn."""
+
+SPREAD = 0.6
+"""The part of the space between two categories over which the series of one category are spread."""
 
 PLACES = 6
 """Decimals of the position of an axis, of which the whole picture is 1: a thousandth of a pixel."""
@@ -235,7 +242,10 @@ def logarithmic(axis: "Axes", which: Literal["x", "y"], values: Iterable[float] 
 
 
 def settled(axes: "Sequence[Axes]", which: Literal["x", "y"]) -> None:
-    """Settles scales that values do not: nothing but zeros has one from 0 to 1, and no values have no ticks.
+    """Settles scales that values do not.
+
+    Nothing but zeros has one from 0 to 1, and no values have no ticks. Values that differ by less than anyone
+    would print have one on which they are equal.
 
     Args:
         axes: panels that share the scale, with all that they show.
@@ -248,6 +258,8 @@ def settled(axes: "Sequence[Axes]", which: Literal["x", "y"]) -> None:
             axis.set(**{f"{which}ticks": []})
         elif not any(known):
             axis.set(**{f"{which}lim": (-NEAR, 1)})
+        elif 0 < max(known) - min(known) < EQUAL * (size := max(map(abs, known))):
+            axis.set(**{f"{which}lim": (min(known) - size / 100, max(known) + size / 100)})
 
 
 def plain(words: str) -> str:
@@ -260,9 +272,9 @@ def plain(words: str) -> str:
     return f"{' ' if spelled.startswith('_') else ''}{spelled}".replace("$", r"\$")
 
 
-def legible(names: Sequence[str]) -> list[str]:
-    """Names beside a picture or in its legend, with at most `NAME` letters each."""
-    return list(map(plain, told(names, NAME)))
+def legible(names: Sequence[str], most: int = NAME) -> list[str]:
+    """Names beside a picture or in its legend, with at most so many letters each."""
+    return list(map(plain, told(names, most)))
 
 
 def evenly_wrapped(words: str, most: int) -> list[str]:
@@ -299,7 +311,7 @@ def noted(figure: "Figure", *notes: str) -> None:
     """Writes below a figure what it does not show, a line for each note that is not empty.
 
     Call it after the legend of the figure is made: the notes stand in its title, as the layout of matplotlib
-    would write both at one place.
+    would write both at one place. Later notes stand below earlier ones.
     """
     letters = int(figure.get_figwidth() * LETTERS)
     text = plain("\n".join(line for note in notes for line in evenly_wrapped(note, letters)))
@@ -308,7 +320,7 @@ def noted(figure: "Figure", *notes: str) -> None:
         figure.legends[0].set_title("\n".join(filter(None, (title, text))))
         figure.legends[0].get_title().set_multialignment("center")
     elif text:
-        figure.supxlabel(text, fontsize="small")
+        figure.supxlabel("\n".join(filter(None, (figure.get_supxlabel(), text))), fontsize="small")
 
 
 def of_gaps(found: Iterable[Estimate]) -> str:

@@ -1,7 +1,7 @@
 """Pictures of sweeps: lines with intervals, heat maps, and fairness against goodput."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from textwrap import fill
@@ -16,6 +16,7 @@ from celltrain.plots.style import (
     MARKERS,
     NAME,
     PLACES,
+    SPREAD,
     evenly_wrapped,
     keeps_pictures,
     legend_columns,
@@ -33,7 +34,7 @@ from celltrain.plots.style import (
 from celltrain.registry import Measure
 from celltrain.statistics import Estimate, largest
 from celltrain.sweeps import Sweep
-from celltrain.sweeps.view import View, measures, placed
+from celltrain.sweeps.view import Facet, View, measures, placed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,6 +55,9 @@ NAMES = 48
 
 PANEL = 4.2, 3.0
 """Inches of a panel."""
+
+HEAT = 2.6
+"""Inches of the axis along a panel of a heat map, beside which its colours stand."""
 
 THIN, RING = 0.5, 9
 """The width of lines that join points, and the size of the ring at their end."""
@@ -91,22 +95,28 @@ def draw_sweep(sweep: Sweep, folder: Folder) -> None:
         if view.is_surface:
             save(heat_map(sweep, measure, view), folder, f"{name}-heat-map")
     if {"goodput", "fairness_index"} <= set(sweep.units):
-        save(trade_off(sweep, view), folder, "fairness-against-goodput")
+        save(trade_off(sweep, View.joined(sweep)), folder, "fairness-against-goodput")
 
 
 def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
-    """The means of a measure along an axis with their 95 % intervals, one line per step of another axis."""
+    """The means of a measure along an axis with their 95 % intervals, one line per step of another axis.
+
+    Along an axis of names, such as policies, marks stand beside one another: no line joins them.
+    """
     found, label = _scaled(sweep, measure)
     scale, limits = view.along.scale, bounds(measure)
     with styled():
         figure, axes = _facet_panels(view)
         for axis, facet in zip(axes, view.facets, strict=False):
             for index, points in enumerate(facet.rows):
-                place = list(range(len(points))) if scale is None else scale[0]
                 style = _style(index, view.line_names[index])
+                if scale is None:
+                    style["linestyle"] = "none"
+                place = _beside(index, len(facet.rows), len(points)) if scale is None else scale[0]
                 _line(axis, place, [found[point] for point in points], style, limits)
             if scale is None:
                 _steps(axis, view.along.labels, "x")
+                axis.set_xlim(-0.6, len(view.along.labels) - 0.4)
             elif _is_geometric(scale[0]):
                 logarithmic(axis, "x", scale[0])
             elif all(map(float.is_integer, scale[0])):
@@ -134,7 +144,7 @@ def heat_map(sweep: Sweep, measure: Measure, view: View) -> "Figure":
                 means, aspect="auto", cmap="viridis", vmin=min(finite), vmax=max(finite), origin="lower"
             )
             axis.grid(visible=False)
-            _steps(axis, view.along.labels, "x")
+            _steps(axis, view.along.labels, "x", HEAT)
             _steps(axis, view.line_names, "y")
             titled(axis, facet.title)
             axis.set_xlabel(_wrapped(view.along.name))
@@ -148,19 +158,19 @@ def heat_map(sweep: Sweep, measure: Measure, view: View) -> "Figure":
 def trade_off(sweep: Sweep, view: View) -> "Figure":
     """Fairness against goodput: a point of the sweep is a point of the picture, with both intervals.
 
-    Points are joined in the order of the axis along the other pictures, and the last of them is ringed.
+    Points along a quantity are joined in its order, and the last of them is ringed. Along an axis of names,
+    such as policies, each name has a mark of its own.
     """
     known = {measure.name: measure for measure in measures(sweep)}
     across, xlabel = _scaled(sweep, known["goodput"])
     up, ylabel = _scaled(sweep, known["fairness_index"])
     limits = bounds(known["goodput"]), bounds(known["fairness_index"])
-    is_joined = len(view.along.labels) > 1 and not view.has_many_lines
+    has_steps = len(view.along.labels) > 1 and not view.has_many_lines
+    is_joined = has_steps and view.along.scale is not None
     with styled():
         figure, axes = _facet_panels(view)
         for axis, facet in zip(axes, view.facets, strict=False):
-            for index, points in enumerate(facet.rows):
-                style = _style(index, view.line_names[index], len(facet.rows))
-                style |= {"linewidth": THIN if is_joined else 0, "elinewidth": 1}
+            for points, style in _runs(view, facet, is_joined=is_joined):
                 _crosses(
                     axis, [across[point] for point in points], [up[point] for point in points], limits, style
                 )
@@ -169,7 +179,10 @@ def trade_off(sweep: Sweep, view: View) -> "Figure":
             axis.set_ylabel(ylabel)
         settled(axes[: len(view.facets)], "x")
         settled(axes[: len(view.facets)], "y")
-        _legend(figure, axes[0], view)
+        if has_steps and not is_joined:
+            _legend_of_marks(figure, view)
+        else:
+            _legend(figure, axes[0], view)
         noted(figure, _joined(view) if is_joined else "", of_gaps([*across, *up]), view.part)
         if is_joined:
             for axis in axes[: len(view.facets)]:
@@ -184,6 +197,45 @@ def trade_off(sweep: Sweep, view: View) -> "Figure":
                 bars = [bar for point in shown for bar in _bars((across[point], up[point]), limits)]
                 _ends(axis, rows, ends, bars)
     return figure
+
+
+def _runs(view: View, facet: Facet, *, is_joined: bool) -> Iterator[tuple[Sequence[int], dict[str, Any]]]:
+    """The points of a panel that look alike, and how: those of a line, or of a step if these are names."""
+    for index, points in enumerate(facet.rows):
+        style = _style(index, view.line_names[index], len(facet.rows))
+        style |= {"linewidth": THIN if is_joined else 0, "elinewidth": 1}
+        if is_joined or view.has_many_lines or len(points) == 1:
+            yield points, style
+            continue
+        for step, point in enumerate(points):
+            colour = index if view.lines is not None else step
+            yield (
+                [point],
+                style | {"color": COLOURS[colour % len(COLOURS)], "marker": MARKERS[step % len(MARKERS)]},
+            )
+
+
+def _legend_of_marks(figure: "Figure", view: View) -> None:
+    """What marks and colours mean where the steps along panels are names."""
+    from matplotlib.lines import Line2D
+
+    # Colour and mark together tell more names apart than there are marks.
+    told = len(MARKERS) if view.lines is not None else math.lcm(len(MARKERS), len(COLOURS))
+    every = range(len(view.along.labels)) if len(view.along.labels) <= told else range(0)
+    own = [COLOURS[step % len(COLOURS)] if view.lines is None else "#555555" for step in every]
+    marks = [
+        Line2D([], [], linestyle="", marker=MARKERS[step % len(MARKERS)], color=own[step]) for step in every
+    ]
+    colours = range(len(view.line_names) if view.lines is not None else 0)
+    patches = [Line2D([], [], linewidth=4, color=COLOURS[line]) for line in colours]
+    names = legible([*(view.along.labels if marks else ()), *(view.line_names if patches else ())])
+    parts = [
+        f"marks: {view.along.name}" if marks else "",
+        f"colours: {view.lines.name}" if view.lines else "",
+    ]
+    title = _wrapped("; ".join(filter(None, parts)), int(figure.get_figwidth() * LETTERS))
+    beside = legend_columns(names, figure.get_figwidth())
+    figure.legend([*marks, *patches], names, title=title, loc="outside lower center", ncols=beside)
 
 
 def _joined(view: View) -> str:
@@ -347,6 +399,12 @@ def _line(
     axis.errorbar(place, [one.mean for one in found], yerr=_reaches(found, limits), **style)
 
 
+def _beside(index: int, count: int, steps: int) -> list[float]:
+    """Where the marks of one of several series stand along an axis of names: beside those of the others."""
+    shift = SPREAD * (index - (count - 1) / 2) / max(count, 2)
+    return [step + shift for step in range(steps)]
+
+
 def _reaches(found: Sequence[Estimate], limits: Bounds) -> list[tuple[float, ...]]:
     """The lengths of error bars below and above the means."""
     return list(zip(*(reach(one, limits) for one in found), strict=True))
@@ -374,15 +432,16 @@ def _wrapped(names: str, most: int = NAMES) -> str:
     return plain("\n".join(evenly_wrapped(names, most)))
 
 
-def _steps(axis: "Axes", labels: Sequence[str], which: str) -> None:
-    """Labels of steps along an axis, thinned out where they are many."""
+def _steps(axis: "Axes", labels: Sequence[str], which: str, wide: float = PANEL[0] - 0.5) -> None:
+    """Labels of steps along an axis that is so many inches wide, thinned out where they are many."""
     every = -(-len(labels) // MOST_TICKS)
     places = range(0, len(labels), every)
     shown = legible([labels[place] for place in places])
     if which == "y":
         axis.set_yticks(list(places), shown)
         return
-    long = sum(map(len, shown)) > 40
+    space = wide * LETTERS / len(shown)
+    long = any((len(one) + len(other)) / 2 + 1 > space for one, other in pairwise(shown))
     axis.set_xticks(list(places), shown, rotation=45 if long else 0, ha="right" if long else "center")
 
 

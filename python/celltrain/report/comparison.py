@@ -175,4 +175,4 @@ def _windows(page: Page, found: Comparison, order: Sequence[str]) -> None:
         label = f"Congestion windows under {name}, first replication"
         groups = flow_groups(found.results[name].flows)
         with page.folded(label, is_open=len(traced) <= FEW):
-            page.chart(parts.windows_chart(windows, groups, label), parts.windows_caption(windows))
+            page.chart(parts.windows_chart(windows, groups, label), parts.windows_caption(windows, groups))

@@ -37,7 +37,7 @@ def add_distributions(page: Page, results: Mapping[str, Result], order: Sequence
     transfers = {name: frame.filter(measure="flow_completion_time") for name, frame in kept.items()}
     page.section("Distributions")
     _add(page, "Transfer delay of frames", "Share of the frames that take no longer.", delays)
-    _add(page, "Completion time of short flows", "Share of the transfers that take no longer.", transfers)
+    _add(page, "Completion time of transfers", "Share of the transfers that take no longer.", transfers)
     _add(page, "Occupancy of the bottleneck", "Share of the time in which the buffer holds no more.", queues)
 
 

@@ -13,7 +13,7 @@ from celltrain.errors import ScenarioError
 from celltrain.report.page import Page
 from celltrain.scenario import Scenario
 from celltrain.statistics import Estimate
-from celltrain.traces import Trace, Windows, common_scale, decimate
+from celltrain.traces import Trace, Windows, decimate, height_told, strip_heights
 
 __all__ = [
     "how_sure",
@@ -39,21 +39,21 @@ HIGH = 60
 
 def windows_chart(windows: Windows, groups: Mapping[str, str], label: str) -> dict[str, Any]:
     """The congestion windows of connections as strips over the same time, and the sum of all."""
-    top = common_scale(windows.shown)
-    factor, _ = _time_axis(windows.shown)
-    strips = [_strip(trace, top, factor, 26, groups.get(trace.entity, "")) for trace in windows.shown]
+    named = windows.named(groups)
+    tops, (factor, _) = strip_heights(named), _time_axis(windows.shown)
+    strips = [_strip(trace, tops[group], factor, 26, group) for group, trace in named]
     together = replace(windows.together, entity=windows.sum_name)
     strips.append(_strip(together, _top([together]), factor, 90))
     return _strips(strips, windows.shown, label)
 
 
-def windows_caption(windows: Windows) -> str:
+def windows_caption(windows: Windows, groups: Mapping[str, str]) -> str:
     """What a chart of windows shows."""
-    height = text.quantity(common_scale(windows.shown), "B", 3)
+    high = height_told(strip_heights(windows.named(groups)))
     if windows.part:
         below = f"below, the sum of all {windows.count:,}"
-        return f"One strip for each of {windows.part}, {height} high; {below}."
-    return f"One strip per connection, {height} high; below, their sum."
+        return f"One strip for each of {windows.part}, {high}; {below}."
+    return f"One strip per connection, {high}; below, their sum."
 
 
 def occupancy_chart(ports: Sequence[Trace], label: str) -> dict[str, Any]:
@@ -297,7 +297,6 @@ def _time(seconds: float, factor: float) -> float:
 
 def _strips(strips: list[dict[str, Any]], over: Sequence[Trace], label: str) -> dict[str, Any]:
     factor, unit = _time_axis(over)
-    first = _time(min(float(trace.t[0]) for trace in over), factor)
     last = _time(max(float(trace.t[-1]) for trace in over), factor)
     return {
         "kind": "strips",
@@ -305,7 +304,7 @@ def _strips(strips: list[dict[str, Any]], over: Sequence[Trace], label: str) -> 
         "xlabel": f"time ({unit})",
         "time_unit": unit,
         "unit": over[0].unit,
-        "from": first,
+        "from": 0.0,  # of the run, and not of its first sample
         "to": last,
         "strips": strips,
     }

@@ -275,9 +275,10 @@ def _figure(page: Page, figure: "CellRun", label: str) -> None:
         page.text(f"{label}: no TCP connection has a window there.")
         return
     windows = Windows.of(traces)
-    chart = parts.windows_chart(windows, flow_groups(record.flows), label)
+    groups = flow_groups(record.flows)
+    chart = parts.windows_chart(windows, groups, label)
     index = synchronisation(record, 3)
-    page.chart(chart, f"{parts.windows_caption(windows)} Synchronisation index {index}.")
+    page.chart(chart, f"{parts.windows_caption(windows, groups)} Synchronisation index {index}.")
 
 
 def _tables(page: Page, found: Reproduction) -> None:

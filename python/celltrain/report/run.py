@@ -2,21 +2,17 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
 from celltrain.advice import advice
-from celltrain.circuits import CIRCUIT, circuits
-from celltrain.errors import ScenarioError
 from celltrain.registry import counts, title
 from celltrain.report import parts
 from celltrain.report.distributions import add_distributions
 from celltrain.report.page import Page
 from celltrain.report.percentiles import add_percentiles
 from celltrain.results import Result
-from celltrain.scenario import Scenario
 from celltrain.statistics import Estimate
 from celltrain.traces import Trace, busiest, flow_groups, lines, windows_of
 
@@ -54,12 +50,13 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
     add_percentiles(page, {m["name"]: result}, [m["name"]])
     add_distributions(page, {m["name"]: result}, [m["name"]])
     page.section("Measures")
-    with page.folded(f"{len(units)} measures", is_open=True):
+    shown = result.shown()
+    with page.folded(f"{len(shown)} measures", is_open=True):
         page.table(
             ("measure", "mean ± 95 % interval"),
             [
-                (title(name), text.interval(result.estimate(name), unit, is_count=name in counts()))
-                for name, unit in units.items()
+                (title(name), text.interval(one, one.unit, is_count=name in counts()))
+                for name, one in shown.items()
             ],
         )
         page.text("`celltrain measures NAME` defines a measure.", "note")
@@ -100,10 +97,10 @@ def _answers(result: Result, units: Mapping[str, str]) -> list[str]:
 
 
 def _completion(median: Estimate, longest: Estimate) -> str:
-    """How long short flows take, by the median and the 99th percentile."""
+    """How long transfers take, by the median and the 99th percentile."""
     if not math.isfinite(median.mean):
-        return f"The completion time of short flows is {median}."
-    return f"Half of the short flows take {median} or less, and one in a hundred more than {longest}."
+        return f"The completion time of transfers is {median}."
+    return f"Half of the transfers take {median} or less, and one in a hundred more than {longest}."
 
 
 def _goodput(page: Page, result: Result) -> None:
@@ -157,12 +154,14 @@ def _limits(page: Page, result: Result) -> None:
 
 def _guarantees(page: Page, result: Result) -> None:
     """What VCs with a minimum cell rate got beyond it, against their fair parts, if there are such VCs."""
-    if not GUARANTEES.keys() <= set(result.flows.columns):
+    if not {*GUARANTEES, "circuit"} <= set(result.flows.columns):
         return  # an older version wrote these results
-    # The cells of flows that share a VC count with the first of them.
-    every = circuits(result.rows("flows", *CIRCUIT), _scenario(result))
-    shared = {names[0]: text.joined(names) for names in every}
-    guaranteed, count = _flows_with(result, "mcr", [*shared])
+    sharing: dict[str, dict[str, None]] = {}
+    for flow, circuit in result.rows("flows", "flow", "circuit"):
+        sharing.setdefault(circuit, {})[flow] = None
+    # The cells of flows that share a VC count with the first of them, by whose name it goes.
+    shared = {circuit: text.joined([*flows]) for circuit, flows in sharing.items()}
+    guaranteed, count = _flows_with(result, "mcr")
     if not guaranteed:
         return
     page.section("Beyond the guarantees")
@@ -170,7 +169,7 @@ def _guarantees(page: Page, result: Result) -> None:
         (shared[flow], *(_mean(part[column].to_list(), unit) for column, unit in GUARANTEES.items()))
         for flow, part in ((str(part["flow"][0]), part) for part in guaranteed)
     ]
-    is_one_each = all(len(names) == 1 for names in every)
+    is_one_each = all(len(flows) == 1 for flows in sharing.values())
     columns = ("flow" if is_one_each else "flows of the VC", "MCR", "excess")
     page.table((*columns, "of its equal part", "of its part by MCR"), rows)
     page.text(
@@ -182,21 +181,11 @@ def _guarantees(page: Page, result: Result) -> None:
     )
 
 
-def _scenario(result: Result) -> Scenario | None:
-    """What ran; None where this version cannot read it."""
-    with suppress(KeyError, ScenarioError):
-        return Scenario.from_toml(result.manifest["scenario_toml"])
-    return None
-
-
-def _flows_with(
-    result: Result, column: str, among: Sequence[str] | None = None
-) -> "tuple[list[pl.DataFrame], int]":
+def _flows_with(result: Result, column: str) -> "tuple[list[pl.DataFrame], int]":
     """The rows of the first flows that have a value in a column, and how many such flows there are."""
     import polars as pl
 
     having = result.flows.filter(pl.col(column).is_finite())["flow"].unique(maintain_order=True)
-    having = having if among is None else having.filter(having.is_in(among))
     return result.by_flow(only=having.to_list()), len(having)
 
 
@@ -225,7 +214,7 @@ def _series(page: Page, result: Result) -> None:
         label = "Congestion windows of the first replication"
         groups = flow_groups(result.flows)
         page.heading(label)
-        page.chart(parts.windows_chart(windows, groups, label), parts.windows_caption(windows))
+        page.chart(parts.windows_chart(windows, groups, label), parts.windows_caption(windows, groups))
     if ports:
         label = "Occupancies of the switch ports in the first replication"
         units = sorted({port.unit for port in ports})
@@ -241,6 +230,10 @@ def _which(ports: Sequence[Trace], every: Sequence[Trace], bottleneck: str | Non
     if len(ports) == len(every):
         return f"every port, {len(every)} in all" if len(every) > 1 else "the only port"
     busy = f"of {text.counted(len(every), 'port')}"
-    if bottleneck in [port.entity for port in ports]:
-        return f"the bottleneck, {bottleneck}, and the {len(ports) - 1} busiest others {busy}"
-    return f"the {len(ports)} busiest {busy}"
+    if bottleneck not in [port.entity for port in ports]:
+        return f"the {len(ports)} busiest {busy}"
+    if len(ports) == 1:
+        rest = "the other port" if len(every) == 2 else f"the {len(every) - 1:,} other ports"
+        return f"the bottleneck, {bottleneck}; hardly anything waits at {rest}"
+    others = "busiest other" if len(ports) == 2 else f"{len(ports) - 1} busiest others"
+    return f"the bottleneck, {bottleneck}, and the {others} {busy}"

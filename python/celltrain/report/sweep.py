@@ -12,6 +12,7 @@ from celltrain.report.page import Page, Safe
 from celltrain.statistics import Estimate, largest
 from celltrain.sweeps import Sweep
 from celltrain.sweeps.axes import shown as written
+from celltrain.sweeps.result import imprecise
 from celltrain.sweeps.view import Facet, View, mean_lines, measures, placed
 
 __all__ = ["sweep_report"]
@@ -103,13 +104,25 @@ def _asked(page: Page, sweep: Sweep) -> None:
     page.table(("parameter", "values"), rows, text_columns=2)
     until = sweep.until
     if until is not None:
+        confidence, part = text.exact_percent(until["confidence"]), text.exact_percent(until["rel-ci"])
+        step = text.counted(sweep.manifest["replications"], "replication")
+        most = text.counted(until["max-replications"], "replication")
         page.text(
-            f"Each point was replicated until half of the {text.percent(until['confidence'])} interval of "
-            f"{title(until['metric'])} was at most {text.percent(until['rel-ci'])} of the mean. The interval "
-            f"was computed every {text.counted(sweep.manifest['replications'], 'replication')}, up to "
-            f"{until['max-replications']:,}, each time at a higher confidence than this, so that the "
+            f"Each point was replicated until half of the {confidence} interval of {title(until['metric'])} "
+            f"was at most {part} of the mean, or until it had {most}.{_without_precision(sweep)} The "
+            f"interval was computed every {step}, each time at a higher confidence than this, so that the "
             "interval at which a point stops covers the mean with this one in all."
         )
+
+
+def _without_precision(sweep: Sweep) -> str:
+    """How many points have all replications that they may have, and not the precision."""
+    points = imprecise(sweep)
+    if not points:
+        return ""
+    first = _point(sweep, sweep.points["point"].to_list().index(points[0]))
+    of = text.counted(sweep.manifest["points"], "point")
+    return f" {len(points):,} of {of}, first at {first}, had all of these without that precision."
 
 
 def _listed(steps: list[str]) -> str:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:  # both are slow to import, and not every command needs them
 
 __all__ = ["NO_SCENARIO", "Group", "Result"]
 
+OF_SIZES = ("_tiny", "_small", "_medium", "_large")
+"""How metrics end that are about flows of some sizes."""
+
 NO_SCENARIO = "these results do not hold their scenario: run it again with this version"
 
 
@@ -223,6 +226,15 @@ class Result(Frames):
         found = {metric: self.estimate(metric) for metric in self._samples}
         return [{"metric": metric, "unit": one.unit, **one.row()} for metric, one in found.items()]
 
+    def shown(self) -> dict[str, statistics.Estimate]:
+        """The estimates that tables show, by metric: without those of sizes that no completed flow had."""
+        found = {metric: self.estimate(metric) for metric in self._samples}
+        return {
+            metric: one
+            for metric, one in found.items()
+            if not (one.undefined == one.n and metric.endswith(OF_SIZES))
+        }
+
     def rows(self, name: str, *columns: str) -> Iterable[tuple[Any, ...]]:
         """Some columns of a frame of `FRAMES` but `series`, as `frame_rows` gives them.
 
@@ -379,7 +391,7 @@ class Result(Frames):
         return f"<Result {m['name']!r}: {counted(m['replications'], 'replication')}, seed {m['seed']}>"
 
     def _repr_html_(self) -> str:
-        rows = [(title(metric), str(self.estimate(metric))) for metric in self._samples]
+        rows = [(title(metric), str(one)) for metric, one in self.shown().items()]
         table = display.table(("measure", "mean ± 95 % interval"), rows)
         return display.caption(self) + table + display.notes(self.notes)
 

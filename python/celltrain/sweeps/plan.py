@@ -15,11 +15,12 @@ from typing import Any
 from celltrain import _core, arguments
 from celltrain.embedded import parsed, without_sweep
 from celltrain.errors import InputError, ScenarioError, unknown
-from celltrain.experiment import MAX_RUNS, Task, measured, replicate
+from celltrain.experiment import MAX_RUNS, Task, replicate
 from celltrain.registry import called, unmeasured
 from celltrain.scenario import Scenario, load_with_sweep, read_text, toml_value
 from celltrain.scenario import shown as shown_path
 from celltrain.sweeps.axes import Axis, Quantities, Value, grid_axes, quantities, shown, zip_axis
+from celltrain.trials import TO_COME, measured
 from celltrain.verdicts import LEAST
 
 __all__ = ["Plan", "Until", "load_plan", "make_plan"]
@@ -208,8 +209,8 @@ class Plan:
                     if other != one:
                         raise InputError(f"{', '.join(axis.keys)}: {other} and {one} are the same value")
 
-    def check_metric(self) -> None:
-        """Makes sure that runs measure the metric of `until`, by runs too short for anything to happen.
+    def check_metric(self, jobs: int | None = None) -> None:
+        """Makes sure that runs measure the metric of `until`, by trials on so many threads.
 
         They are of the points that differ from the first along one axis.
 
@@ -218,11 +219,12 @@ class Plan:
         """
         if self.until is None:
             return
-        for point in self._along_axes():
-            known = measured(self.at(point), trace=self.trace)
+        points = self._along_axes()
+        units = measured(map(self.at, points), trace=self.trace, jobs=jobs)
+        for point, known in zip(points, units, strict=True):
             if known is not None and self.until.metric not in known:
                 if point == 0:
-                    raise unmeasured(self.until.metric, known)
+                    raise unmeasured(self.until.metric, known, runs=TO_COME)
                 raise self.lacks_metric(point)
 
     def lacks_metric(self, point: int) -> InputError:

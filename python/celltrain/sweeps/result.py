@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from celltrain.plots.namespaces import SweepPlots
 
-__all__ = ["KIND", "Sweep"]
+__all__ = ["KIND", "Sweep", "imprecise"]
 
 KIND = "sweep"
 """The kind of results in the manifest of a sweep's folder."""
@@ -346,6 +346,23 @@ class Sweep:
             + display.lines([f"{more:,} more points: `table(metric)` has all."] if more > 0 else [])
             + display.notes(self.notes if self.manifest["runs"] <= MOST_NOTED else [])
         )
+
+
+def imprecise(found: Sweep) -> list[int]:
+    """The points that have the most replications that `until` allows, and not the precision it asks for.
+
+    What is narrow enough is judged as while the sweep ran: at the confidence that `until` names.
+    """
+    until = found.until
+    if until is None:
+        return []
+    step, most = found.manifest["replications"], until["max-replications"]
+    confidence = spent_confidence(until["confidence"], -(-most // step))
+    return [
+        point
+        for point, sample in zip(found.points["point"], found.samples(until["metric"]), strict=True)
+        if len(sample) >= most and not statistics.estimate(sample, confidence).within(until["rel-ci"])
+    ]
 
 
 def _columns(found: Sequence[statistics.Estimate]) -> "pl.DataFrame":

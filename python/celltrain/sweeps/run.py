@@ -127,7 +127,7 @@ def run_plan(
             "confirm it with --yes, or yes=True"
         )
     keys = plan.keys()
-    plan.check_metric()
+    plan.check_metric(jobs)
     with (
         _place(out) as place,
         folder.claim(

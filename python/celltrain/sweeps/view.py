@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -75,8 +75,24 @@ class View:
     @staticmethod
     def of(sweep: Sweep) -> "View":
         """The layout of a sweep."""
+        return View._by(sweep, lambda axis: False)
+
+    @staticmethod
+    def joined(sweep: Sweep) -> "View":
+        """The layout of a sweep where lines join the steps along panels: a quantity, if one varies.
+
+        Between names, such as policies, nothing lies on a line.
+        """
+        found = View._by(sweep, lambda axis: axis.scale is None or len(axis.labels) == 1)
+        return View.of(sweep) if found.has_many_lines else found
+
+    @staticmethod
+    def _by(sweep: Sweep, comes_last: Callable[[AxisView], bool]) -> "View":
+        """The layout of a sweep; some axes come last, whatever their lengths."""
         axes = [AxisView.of(one["keys"], one["steps"]) for one in sweep.manifest["axes"]]
-        order = sorted(range(len(axes)), key=lambda place: (-len(axes[place].labels), -place))
+        order = sorted(
+            range(len(axes)), key=lambda place: (comes_last(axes[place]), -len(axes[place].labels), -place)
+        )
         along, lines, rest = order[0], order[1] if len(order) > 1 else None, sorted(order[2:])
         every = list(_facets(axes, along, lines, rest))
         shown = every[:MOST_FACETS]

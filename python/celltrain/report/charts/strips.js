@@ -110,7 +110,8 @@ class Strips extends Chart {
       const x = Math.min(Math.max(this.x(strip.t[index]), this.left), this.right);
       path += `${path ? "L" : "M"}${x.toFixed(1)} ${y(strip.v[index]).toFixed(1)}`;
     }
-    svgNode(this.svg, "path", { d: `${path}V${base}H${this.left}Z`, fill: colour, "fill-opacity": 0.25 });
+    const begin = Math.min(Math.max(this.x(strip.t[first]), this.left), this.right);
+    svgNode(this.svg, "path", { d: `${path}V${base}H${begin.toFixed(1)}Z`, fill: colour, "fill-opacity": 0.25 });
     svgNode(this.svg, "path", { d: path, fill: "none", stroke: colour, "stroke-width": 1 });
     return svgNode(this.svg, "text", { x: this.right + 8, y: base - 4 }, "");
   }
@@ -171,7 +172,8 @@ class Strips extends Chart {
     this.cursor.setAttribute("x1", x);
     this.cursor.setAttribute("x2", x);
     this.cursor.setAttribute("visibility", "visible");
-    const values = this.data.strips.map((strip) => shown(strip.v[before(strip.t, t)]));
+    // Before its first sample nothing is known of a series.
+    const values = this.data.strips.map((strip) => (t < strip.t[0] ? "-" : shown(strip.v[before(strip.t, t)])));
     values.forEach((value, index) => { this.values[index].textContent = value; });
     const every = aloud ? `: ${this.data.strips.map((strip, index) => `${strip.name} ${values[index]}`).join(", ")}` : "";
     const moment = rounded(t, 3 - Math.floor(Math.log10(this.range[1] - this.range[0])));

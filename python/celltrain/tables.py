@@ -1,0 +1,46 @@
+"""The tables of a scenario, as dictionaries, and the flows and ports that they are about."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from string import digits
+from typing import Any
+
+__all__ = ["Settings", "each", "ends", "flow_names", "group_of", "table_of"]
+
+Settings = Mapping[str, Any]
+"""A table of a scenario."""
+
+_NUMBER = re.compile(r" \(\d+\)$")
+
+
+def table_of(settings: Settings, key: str) -> Settings:
+    """The table that a key has; an empty one if it has none."""
+    value = settings.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def each(settings: Settings, key: str) -> Iterator[Settings]:
+    """The tables of a list; none if there is no such list."""
+    value = settings.get(key)
+    if isinstance(value, list):
+        yield from (one for one in value if isinstance(one, Mapping))
+
+
+def flow_names(flow: Settings) -> list[str]:
+    """The names of the flows that a `[[flow]]` is about: "6 .. 10" stands for five."""
+    name = str(flow.get("name", ""))
+    first, dots, last = (part.strip() for part in name.partition(".."))
+    is_range = dots and first.isdecimal() and last.isdecimal()
+    return [str(number) for number in range(int(first), int(last) + 1)] if is_range else [name]
+
+
+def group_of(flow: str, groups: Collection[str]) -> str | None:
+    """The group of a flow by its name, which is that of the group and a number; None if it is in none."""
+    ends = range(len(flow.rstrip(digits)), len(flow))
+    return next((flow[:end] for end in ends if flow[:end] in groups), None)
+
+
+def ends(port: str) -> tuple[str, str]:
+    """The nodes at the ends of a port's link, which may have a number among links of the same ends."""
+    begin, _, end = _NUMBER.sub("", port).partition(" > ")
+    return begin, end
