@@ -394,7 +394,7 @@ fn data_of_abr_have_no_low_priority() {
 fn tables_about_links_of_which_there_are_none_are_noted() {
     let written = "kind = \"graph\"\nnode = [{ name = \"a\", kind = \"host\" }, { name = \"s\", kind = \"switch\" }, { name = \"b\", \
                    kind = \"host\" }]\nlink = [{ from = \"a\", to = \"s\" }, { from = \"s\", to = \"b\" }]\n[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"";
-    let fabric = "kind = \"leaf-spine\"";
+    let fabric = "kind = \"leaf-spine\"\nleaves = 2\nspines = 1\nhosts = 2";
     let sources = "kind = \"n-source\"\nsources = 2";
     for (topology, table, expected) in [
         (
