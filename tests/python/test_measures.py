@@ -209,6 +209,7 @@ IDENTITIES = {
         "destination",
         "clp",
         "category",
+        "circuit",
         "port",
         "switch",
         "counted",
