@@ -177,14 +177,14 @@ def test_panels_of_windows_stand_in_rows_that_fit_on_a_page(count: int, columns:
     every = Windows.of([trace(str(n), samples=10) for n in range(MOST_WINDOWS)])
     figure = plots.windows([plots.WindowPanel(str(n), every, {}) for n in range(count)])
     lay_out(figure)
-    aboves = [axis for axis in figure.axes if axis.get_title(loc="left")]
-    assert len(aboves) == count
-    assert len({round(axis.get_position().x0, 3) for axis in aboves}) == columns
+    upper = [axis for axis in figure.axes if axis.get_title(loc="left")]
+    assert len(upper) == count
+    assert len({round(axis.get_position().x0, 3) for axis in upper}) == columns
     rows = -(-count // columns)
     width, height = figure.get_size_inches()
     assert width <= 10.5
     assert height <= 10 if rows == 1 else 5 * rows
-    labels = [one.get_window_extent() for one in aboves[0].get_yticklabels()]
+    labels = [one.get_window_extent() for one in upper[0].get_yticklabels()]
     assert all(lower.y1 <= upper.y0 + 1 for upper, lower in pairwise(labels)), "no name covers another"
 
 
