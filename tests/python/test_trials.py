@@ -1,9 +1,8 @@
 """Runs that are made on the way: trials, which tell what other runs will measure, and runs of pictures."""
 
-import math
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -23,24 +22,23 @@ SIZES = ["100 cells", "200 cells", "300 cells"]
 
 
 @pytest.fixture
-def interrupted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+def interrupted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bool]]:
     """Presses Ctrl-C when the first trial begins; a list of whether each was then cancelled."""
     seen = list[bool]()
 
     def simulate(_: object, cancel: _core.CancelToken | None = None, cores: int = 1) -> Record:
+        signal.raise_signal(signal.SIGINT)
         assert cancel is not None, "a trial can be stopped"
-        # An interrupt that meets the collection of garbage is lost: then it is pressed again.
-        pressed = -math.inf
         while not cancel.cancelled:
-            if time.monotonic() > pressed + 10:
-                pressed = time.monotonic()
-                signal.raise_signal(signal.SIGINT)
-            time.sleep(0.01)
+            time.sleep(0.001)
         seen.append(True)
         raise ct.InputError("cancelled")
 
     monkeypatch.setattr(work, "simulate", simulate)
-    return seen
+    # Where the tests run in the background, a shell may have told them to ignore it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield seen
+    signal.signal(signal.SIGINT, before)
 
 
 def compared(scenario: ct.Scenario) -> None:
