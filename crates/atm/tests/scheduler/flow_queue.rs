@@ -202,7 +202,7 @@ fn a_shared_queue_says_what_is_in_it() {
     assert!(sent.len() > 30);
 }
 
-/// A unit has left the queue in which it waited, whoever has that now; a VC with a queue of its own shares none.
+/// A unit that left was in the queue in which it waited, also if other VCs have that queue now; a VC with a queue of its own shares none.
 #[test]
 fn a_unit_has_left_the_queue_in_which_it_waited() {
     let mut port = port(1, 2, 3);

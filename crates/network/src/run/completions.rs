@@ -45,8 +45,8 @@ pub(super) struct Completions {
 }
 
 impl Completions {
-    /// What became of the flows that began within `window`, of which receivers have had so much; `empty` is the time that so
-    /// many bytes take in an empty network.
+    /// Adds the flows that began within `window`. `had` is what their receivers got; `empty` gives the time that a number of bytes takes in an
+    /// empty network.
     pub(super) fn add(
         &mut self,
         begun: &[Begun],

@@ -363,7 +363,7 @@ impl<'a> Experiment<'a> {
         )
     }
 
-    /// What became of the short flows and finite transfers that began in the measured part, if flows of these kinds exist.
+    /// The short flows and finite transfers that began in the measured part; `None` if there are no flows of these kinds.
     fn completions(&self, network: &Network, counts: &[FlowCounts]) -> Option<Completions> {
         let spec = self.scenario.spec();
         let ends = |flow: &Flow| matches!(*flow.traffic, Traffic::ShortFlows(_) | Traffic::Finite(_));

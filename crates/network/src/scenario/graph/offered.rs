@@ -100,7 +100,7 @@ impl Graph {
         mut streams: Vec<Stream<'a>>,
         mut tell: impl FnMut(&Stream<'a>, usize, f64),
     ) {
-        // Of a VC back nothing is asked.
+        // The VC back has no rate of its own.
         let vc = |stream: &Stream<'_>| stream.flow.circuit + if stream.back { self.flows.len() } else { 0 };
         let at_rate = |rate: Option<CellRate>, stream: &Stream<'_>, from: Duration, until: Duration| {
             let time = seconds(until.ps() - from.ps());
