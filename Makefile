@@ -232,8 +232,8 @@ LAB_SOURCES := $(shell find web -type f -not -path 'web/node_modules*' -not -pat
 
 web/dist/index.html: $(ENGINE) $(LAB_SOURCES) web/node_modules/.installed
 	cd web && $(NODE_PATH) node build.mjs $(ENGINE)
-	mkdir -p python/celltrain/page
-	cp web/dist/index.html python/celltrain/page/
+	mkdir -p python/celltrain/lab/page
+	cp web/dist/index.html python/celltrain/lab/page/
 
 $(ENGINE): $(RUST_SOURCES)
 	@rustup target add $(WASM) >/dev/null 2>&1 || test -d "$$(rustc --print target-libdir --target $(WASM))" || { \

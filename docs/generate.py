@@ -16,9 +16,9 @@ from typing import Any
 
 from celltrain import papers
 from celltrain.cli.application import COMMANDS, command
+from celltrain.files.whole import write_text_whole
 from celltrain.papers import readme, recordings, statements, today
 from celltrain.registry import Measure, measures
-from celltrain.whole import write_text_whole
 from celltrain.words import WORDS
 
 DOCS = Path(__file__).parent

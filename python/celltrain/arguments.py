@@ -163,7 +163,7 @@ def called(name: str, value: object) -> None:
 
 def claimed(name: str, value: object) -> None:
     """A results folder that was claimed, or None."""
-    from celltrain.folder import Folder
+    from celltrain.files.folder import Folder
 
     if value is not None and not isinstance(value, Folder):
-        raise expected(name, "a folder as celltrain.folder.claim gives it", value)
+        raise expected(name, "a folder as celltrain.files.folder.claim gives it", value)

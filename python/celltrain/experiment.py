@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from celltrain import _core, arguments
 from celltrain.errors import Defect, InputError
-from celltrain.file_names import file_stem
+from celltrain.files.names import file_stem
 from celltrain.results import Record, Result
 from celltrain.scenario import Scenario
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from celltrain.folder import Folder
+    from celltrain.files.folder import Folder
     from celltrain.runs.executors import Cluster
     from celltrain.runs.store import Store
 

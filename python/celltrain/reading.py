@@ -5,8 +5,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import arguments, manifests
+from celltrain import arguments
 from celltrain.errors import InputError, unknown
+from celltrain.files import manifests
 
 if TYPE_CHECKING:
     import polars as pl

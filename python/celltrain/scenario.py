@@ -136,7 +136,7 @@ class Scenario:
 
         `celltrain check` and `celltrain run` print them.
         """
-        from celltrain.notes import notes
+        from celltrain.notes.settings import notes
 
         return notes(self)
 

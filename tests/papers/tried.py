@@ -22,9 +22,9 @@ from typing import Any
 import celltrain
 from celltrain import papers, statistics
 from celltrain.errors import unknown
+from celltrain.files.whole import write_text_whole
 from celltrain.papers.description import Paper, Table
 from celltrain.papers.reproduction import Reproduction
-from celltrain.whole import write_text_whole
 
 PAPERS = Path(__file__).resolve().parents[2] / "papers"
 

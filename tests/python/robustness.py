@@ -22,8 +22,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import celltrain as ct
-from celltrain import manifests
 from celltrain.experiment import Task, simulate
+from celltrain.files import manifests
 from celltrain.runs.entry import entries_of
 from celltrain.runs.store import FILE, Store, remove
 from tiny_paper import ID, PAPER_TOML, PUBLISHED

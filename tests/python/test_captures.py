@@ -12,7 +12,7 @@ import pytest
 
 import celltrain as ct
 from celltrain import experiment
-from celltrain.file_names import file_stem
+from celltrain.files.names import file_stem
 
 if TYPE_CHECKING:
     from conftest import Cli

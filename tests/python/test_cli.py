@@ -577,7 +577,7 @@ def test_an_interrupt_before_a_run_has_ended_keeps_nothing(
     assert out.exists() == (kind == "sweep"), "a sweep has written its plan"
     assert signal.getsignal(number) == before
     with monkeypatch.context() as patched:
-        patched.setattr("celltrain.folder.Folder.finish", interrupted)
+        patched.setattr("celltrain.files.folder.Folder.finish", interrupted)
         answer = cli(kind, *words[kind], "--out", out)
     assert answer.code == status
     assert f"the runs that ended are kept in {out}" in answer.err

@@ -15,9 +15,9 @@ from scipy import stats
 
 import celltrain as ct
 from celltrain import registry, text, verdicts
-from celltrain.advice import advice_on_variants
 from celltrain.comparison import Comparison, vary
 from celltrain.errors import InputError
+from celltrain.notes.advice import advice_on_variants
 from celltrain.plots import compared_points
 from celltrain.registry import COMPARED
 from celltrain.report import comparison_report

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltrain as ct
-from celltrain.advice import (
+from celltrain.notes.advice import (
     ALIKE,
     MEASURED_ALIKE,
     _too_short,
@@ -22,7 +22,7 @@ from celltrain.advice import (
     advice_on_sweep,
     advice_on_variants,
 )
-from celltrain.notes import notes
+from celltrain.notes.settings import notes
 from celltrain.report import comparison_report, run_report
 from celltrain.report.sweep import sweep_report
 

@@ -10,7 +10,7 @@ import pytest
 
 import celltrain as ct
 from celltrain import _core, experiment
-from celltrain.folder import claim
+from celltrain.files.folder import claim
 from celltrain.results import Record
 from celltrain.runs.entry import Entry, entries_of
 

@@ -18,9 +18,9 @@ import polars as pl
 import pytest
 
 import celltrain as ct
-from celltrain import folder, manifests
+from celltrain.files import folder, manifests
+from celltrain.files.whole import write_whole
 from celltrain.report import comparison_report
-from celltrain.whole import write_whole
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -30,7 +30,7 @@ import sys
 from importlib import import_module
 from inspect import CO_GENERATOR
 from pathlib import Path
-from celltrain.folder import claim
+from celltrain.files.folder import claim
 with claim(sys.argv[1], "run", "0"):
     print("held", flush=True)
     sys.stdin.read()
@@ -176,9 +176,9 @@ KILLED = """
 import sys, threading
 from pathlib import Path
 import celltrain as ct
-from celltrain import folder, manifests
+from celltrain.files import folder, manifests
 from celltrain.report import comparison_report
-from celltrain.whole import write_whole
+from celltrain.files.whole import write_whole
 
 class Writer(folder.Folder):
     def _replace(self, name, writer):

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from celltrain import lab_server
 from celltrain.cli import lab
-from celltrain.lab_link import fragment
+from celltrain.lab import server
+from celltrain.lab.link import fragment
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -93,7 +93,7 @@ class Connection:
 @pytest.mark.parametrize("path", ["/", "/index.html", "/?a=b"])
 def test_the_server_hands_out_the_page(built: Path, path: str) -> None:
     connection = Connection(path)
-    lab_server._Handler(built.read_bytes(), connection, ("127.0.0.1", 1), None)
+    server._Handler(built.read_bytes(), connection, ("127.0.0.1", 1), None)
     head, body = connection.answer.split(b"\r\n\r\n", 1)
     assert head.startswith(b"HTTP/1.0 200 ")
     assert b"Content-Type: text/html; charset=utf-8" in head
@@ -103,5 +103,5 @@ def test_the_server_hands_out_the_page(built: Path, path: str) -> None:
 @pytest.mark.parametrize("path", ["/pyproject.toml", "/../pyproject.toml", "/index"])
 def test_the_server_hands_out_nothing_else(built: Path, path: str) -> None:
     connection = Connection(path)
-    lab_server._Handler(built.read_bytes(), connection, ("127.0.0.1", 1), None)
+    server._Handler(built.read_bytes(), connection, ("127.0.0.1", 1), None)
     assert connection.answer.startswith(b"HTTP/1.0 404 ")

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import celltrain as ct
-from celltrain.advice import advice, advice_on_sweep, advice_on_variants
-from celltrain.elsewhere import Load, worse
-from celltrain.limits import Ports
-from celltrain.notes import begin_at_once, begin_too_late, dark_share, has_transfers, undrawn_start
+from celltrain.notes.advice import advice, advice_on_sweep, advice_on_variants
+from celltrain.notes.elsewhere import Load, worse
+from celltrain.notes.limits import Ports
+from celltrain.notes.settings import begin_at_once, begin_too_late, dark_share, has_transfers, undrawn_start
 from celltrain.report import run_report
 
 CELLS: dict[str, Any] = {

@@ -11,7 +11,7 @@ import pytest
 
 import celltrain as ct
 from celltrain import _core, library
-from celltrain.whole import TEMPORARY, write_text_whole
+from celltrain.files.whole import TEMPORARY, write_text_whole
 
 if TYPE_CHECKING:
     from conftest import Cli

@@ -16,12 +16,13 @@ import numpy as np
 import pytest
 
 import celltrain as ct
-from celltrain import advice, registry, suite
+from celltrain import registry
 from celltrain.bounds import reach
 from celltrain.cli.compare import _values
 from celltrain.comparison import vary
 from celltrain.errors import InputError
 from celltrain.experiment import PANICS
+from celltrain.notes import advice
 from celltrain.plots.points import PointPanel, PointSeries, points
 from celltrain.plots.style import write
 from celltrain.plots.sweep import heat_map
@@ -30,7 +31,8 @@ from celltrain.report.comparison import _options
 from celltrain.report.suite import suite_report
 from celltrain.scenario import toml_value
 from celltrain.statistics import Estimate, estimate
-from celltrain.suite_file import load_suite
+from celltrain.suites import run as suite
+from celltrain.suites.file import load_suite
 from celltrain.sweeps.view import View
 from celltrain.traces import Trace
 from tiny_paper import ID

@@ -13,10 +13,10 @@ import pytest
 
 import celltrain as ct
 from celltrain import papers, verdicts
+from celltrain.files.whole import write_text_whole
 from celltrain.papers import causes, readme, recordings, statements, today, tries
 from celltrain.papers.outcomes import Evidence, Finding
 from celltrain.verdicts import Verdict
-from celltrain.whole import write_text_whole
 from tiny_paper import ID
 
 

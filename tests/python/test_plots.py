@@ -14,7 +14,7 @@ from matplotlib.container import ErrorbarContainer
 
 import celltrain as ct
 from celltrain import plots
-from celltrain.folder import claim
+from celltrain.files.folder import claim
 from celltrain.plots.compared import UNJUDGED, space_numbers
 from celltrain.plots.distribution import Sample, cdf
 from celltrain.plots.points import ACROSS

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import celltrain as ct
-from celltrain import manifests
+from celltrain.files import manifests
 
 if TYPE_CHECKING:
     from conftest import Cli

@@ -14,7 +14,8 @@ import polars as pl
 import pytest
 
 import celltrain as ct
-from celltrain import lab_link, manifests
+from celltrain.files import manifests
+from celltrain.lab import link
 from celltrain.report import comparison_report, reproduction_report, run_report
 from celltrain.report.page import Page, Safe
 from celltrain.text import interval
@@ -55,7 +56,7 @@ def elements(html: str) -> Elements:
 def no_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Reports link to the page of the lab where it was built; here they are as where it was not."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lab_link, "PAGE", tmp_path_factory.getbasetemp() / "no-lab.html")
+        patch.setattr(link, "PAGE", tmp_path_factory.getbasetemp() / "no-lab.html")
         yield
 
 
@@ -64,7 +65,7 @@ def test_a_report_opens_its_scenario_in_the_lab_of_the_machine(
 ) -> None:
     page = tmp_path / "lab.html"
     page.touch()
-    monkeypatch.setattr(lab_link, "PAGE", page)
+    monkeypatch.setattr(link, "PAGE", page)
     report = run_report(ct.run(scenario, replications=1))
     (state,) = re.findall(rf'<a class="out" href="{re.escape(page.as_uri())}#run=([\w-]+)">', report)
     packed = base64.urlsafe_b64decode(state + "=" * (-len(state) % 4))

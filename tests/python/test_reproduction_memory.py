@@ -16,7 +16,8 @@ pytest.importorskip("resource", reason="this system does not say how much memory
 # batches of one run: those of a fast machine have hundreds of runs as short as these.
 REPRODUCE = """
 import sys
-from celltrain import papers, parquet
+from celltrain import papers
+from celltrain.files import parquet
 from celltrain.papers import reproduction
 from celltrain.report import reproduction_report
 from celltrain.runs import executors

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import celltrain as ct
-from celltrain import _core, manifests
-from celltrain.advice import advice
+from celltrain import _core
+from celltrain.files import manifests
+from celltrain.notes.advice import advice
 from celltrain.resolved import moved
 
 if TYPE_CHECKING:

@@ -11,10 +11,11 @@ import polars as pl
 import pytest
 
 import celltrain as ct
-from celltrain import folder, statistics
+from celltrain import statistics
 from celltrain.distributions import merged
 from celltrain.errors import InputError
-from celltrain.folder import claim
+from celltrain.files import folder
+from celltrain.files.folder import claim
 from celltrain.plots import draw_run
 from celltrain.report import run_report
 from celltrain.results import frames, record_frame

@@ -31,7 +31,7 @@ KILLED = """
 import json, os, signal, sys
 import celltrain.cli, celltrain.report, celltrain.plots, celltrain.comparison, celltrain.papers.running
 import celltrain.sweeps
-from celltrain.folder import Folder
+from celltrain.files.folder import Folder
 from celltrain.runs.store import Store
 
 def dying(method, counter):
@@ -148,7 +148,7 @@ def test_another_seed_says_so(cli: Cli, scenario_file: Path, tmp_path: Path) -> 
 
 def test_without_a_folder_the_numbers_are_the_same(scenario: ct.Scenario, tmp_path: Path, cli: Cli) -> None:
     """What was kept in a store and what stayed in memory are the same frames."""
-    from celltrain.folder import claim
+    from celltrain.files.folder import claim
 
     words = {"replications": 2, "trace": True, "events": True}
     loose = ct.run(scenario, **words)  # type: ignore[arg-type]
@@ -176,7 +176,7 @@ def test_more_replications_that_are_stopped_leave_no_damage(
     cli: Cli, scenario_file: Path, tmp_path: Path
 ) -> None:
     """A store that is only opened stays as it was; with the first new run the folder is incomplete."""
-    from celltrain.folder import claim
+    from celltrain.files.folder import claim
 
     out, scenario = tmp_path / "out", ct.load(scenario_file)
     words = ["run", scenario_file, "--no-trace", "--out", out]

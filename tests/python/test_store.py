@@ -13,7 +13,7 @@ import pytest
 
 import celltrain as ct
 from celltrain.experiment import Task, simulate
-from celltrain.locking import locked
+from celltrain.files.locking import locked
 from celltrain.results import Record, core_version
 from celltrain.runs.entry import TABLES, Entry, entries_of
 from celltrain.runs.listing import listing

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import celltrain as ct
-from celltrain import _core, manifests, verdicts
+from celltrain import _core, verdicts
 from celltrain.comparison import Comparison, compare
 from celltrain.errors import InputError
+from celltrain.files import manifests
 from celltrain.reading import read
 from celltrain.report.suite import suite_report
 from celltrain.results import combined_fingerprint
 from celltrain.scenario import load
-from celltrain.suite import Asked, check_suite, run_suite, verdict_columns
-from celltrain.suite_file import Statement, load_suite, suites
-from celltrain.suite_variants import plan
+from celltrain.suites.file import Statement, load_suite, suites
+from celltrain.suites.run import Asked, check_suite, run_suite, verdict_columns
+from celltrain.suites.variants import plan
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -172,7 +173,7 @@ def test_a_stopped_suite_is_resumed_by_the_same_command(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as changes:
-        changes.setattr("celltrain.suite.compare", interrupted)
+        changes.setattr("celltrain.suites.run.compare", interrupted)
         assert cli("suite", tiny, "--jobs", "1", "--out", stopped).code == 130
     assert (stopped / "1" / "runs.sqlite").is_file()
     assert cli("suite", tiny, "--jobs", "1", "--out", stopped).code == 0

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import celltrain as ct
-from celltrain.folder import claim
+from celltrain.files.folder import claim
 from celltrain.runs.executors import connect
 from celltrain.sweeps import FRAMES
 from tiny_paper import ID

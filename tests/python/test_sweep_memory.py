@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import celltrain as ct
-from celltrain import advice
+from celltrain.notes import advice
 from celltrain.sweeps import result
 from memory import PEAK
 
@@ -19,7 +19,7 @@ pytest.importorskip("resource", reason="this system does not say how much memory
 SWEEP = """
 import sys
 import celltrain as ct
-from celltrain import folder, parquet
+from celltrain.files import folder, parquet
 from celltrain.plots.sweep import draw_sweep
 from celltrain.report.sweep import sweep_report
 from celltrain.sweeps import frames, result
@@ -58,7 +58,7 @@ def test_memory_does_not_grow_with_the_runs(scenario_file: Path) -> None:
 ADVISE = """
 import sys
 import polars as pl
-from celltrain import advice
+from celltrain.notes import advice
 from celltrain.results import reading
 
 advice.STRETCH, reading.STRETCH = 500, 1 << 15

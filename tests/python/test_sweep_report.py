@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import celltrain as ct
-from celltrain.folder import claim
+from celltrain.files.folder import claim
 from celltrain.plots.style import lay_out, panels, styled
 from celltrain.plots.sweep import MARGINS, _ends, draw_sweep, heat_map, lines, trade_off
 from celltrain.report.sweep import sweep_report

@@ -12,8 +12,8 @@ from celltrain.plots.flow import flow_of_run
 from celltrain.plots.namespaces import queue_of
 from celltrain.results import Record
 from celltrain.runs import work
-from celltrain.suite import check_suite
-from celltrain.suite_file import load_suite
+from celltrain.suites.file import load_suite
+from celltrain.suites.run import check_suite
 from celltrain.sweeps import Until
 from celltrain.sweeps.plan import make_plan
 from celltrain.trials import measured, tried

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import celltrain as ct
-from celltrain.advice import advice_on_variants
-from celltrain.warm_up import is_biased, settling_times, warnings, warnings_of_variants
+from celltrain.notes.advice import advice_on_variants
+from celltrain.notes.warm_up import is_biased, settling_times, warnings, warnings_of_variants
 
 if TYPE_CHECKING:
     from conftest import Cli

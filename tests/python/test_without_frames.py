@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import celltrain as ct
-from celltrain.advice import advice
-from celltrain.warm_up import settling_times, warnings
+from celltrain.notes.advice import advice
+from celltrain.notes.warm_up import settling_times, warnings
 
 if TYPE_CHECKING:
     from celltrain.results import TimeSeries

@@ -8,10 +8,10 @@ import sys
 from celltrain import statistics, text
 from celltrain.experiment import run
 from celltrain.scenario import Scenario, load
-from celltrain.suite_causes import Cause
-from celltrain.suite_file import Section, Suite, load_suite
-from celltrain.suite_measures import sample_of
-from celltrain.suite_variants import Asked, plan
+from celltrain.suites.causes import Cause
+from celltrain.suites.file import Section, Suite, load_suite
+from celltrain.suites.measures import sample_of
+from celltrain.suites.variants import Asked, plan
 
 
 def varied(suite: Suite, section: Section, cause: Cause) -> dict[str, Scenario]:

@@ -23,15 +23,15 @@ INSIDE = (
     "celltrain/papers/library/abr-vbr/published.csv",
     "celltrain/scenarios/teaching/lost-cell.toml",
     "celltrain/scenarios/sweeps/buffer-size.toml",
-    "celltrain/suites/aqm/suite.toml",
-    "celltrain/suites/congestion-control/suite.toml",
+    "celltrain/suites/library/aqm/suite.toml",
+    "celltrain/suites/library/congestion-control/suite.toml",
     "celltrain/report/charts/base.js",
     "celltrain/_core.pyi",
     "celltrain/py.typed",
 )
 """Some file of each kind that a wheel must hold."""
 
-LAB = "celltrain/page/index.html"
+LAB = "celltrain/lab/page/index.html"
 """The page of the lab: in a wheel that was built after `make lab`."""
 
 

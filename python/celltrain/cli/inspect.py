@@ -34,7 +34,7 @@ def check(
     results folder, every file is compared with its checksum, and the defaults that have changed since are
     listed.
     """
-    from celltrain.notes import notes
+    from celltrain.notes.settings import notes
     from celltrain.text import counted
 
     if options.is_folder(scenario):
@@ -72,7 +72,7 @@ _KINDS = {"compare": "comparison", "reproduce": "reproduction", "reproduce-all":
 
 
 def _check_folder(path: Path) -> None:
-    from celltrain import manifests
+    from celltrain.files import manifests
     from celltrain.resolved import moved
 
     manifest = manifests.read_manifest(path)
@@ -91,7 +91,7 @@ def _check_folder(path: Path) -> None:
 
 
 def _check_sections(path: Path, manifest: Mapping[str, Any]) -> None:
-    from celltrain.suite_file import is_place
+    from celltrain.suites.file import is_place
 
     for section in manifest.get("sections", {}):
         if not is_place(section):

@@ -8,7 +8,7 @@ import typer
 from celltrain import terminal
 from celltrain.cli import options
 from celltrain.errors import InputError
-from celltrain.lab_link import PAGE, fragment
+from celltrain.lab.link import PAGE, fragment
 
 __all__ = ["lab", "page"]
 
@@ -59,7 +59,7 @@ def lab(
     # The other commands need neither of them, and they take longer to load than all the rest.
     import webbrowser
 
-    from celltrain.lab_server import server
+    from celltrain.lab.server import server
 
     with server(built.read_bytes(), port) as serving:
         address = f"http://127.0.0.1:{serving.server_address[1]}/{suffix}"

@@ -8,7 +8,7 @@ import typer
 
 from celltrain import library, terminal
 from celltrain.errors import InputError
-from celltrain.whole import TEMPORARY, write_text_whole
+from celltrain.files.whole import TEMPORARY, write_text_whole
 
 __all__ = ["new"]
 

@@ -13,7 +13,7 @@ from celltrain.errors import InputError
 
 if TYPE_CHECKING:
     from celltrain.experiment import Progress
-    from celltrain.folder import Folder
+    from celltrain.files.folder import Folder
     from celltrain.runs.executors import Cluster
     from celltrain.scenario import Scenario as ScenarioFile
 
@@ -326,7 +326,7 @@ def claimed(
             )
         yield None
         return
-    from celltrain.folder import claim
+    from celltrain.files.folder import claim
 
     try:
         with claim(out, kind, key, asked=asked, overwrite=overwrite, note=terminal.note) as folder:

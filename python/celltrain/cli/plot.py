@@ -11,7 +11,7 @@ import typer
 from celltrain import terminal
 from celltrain.cli import options
 from celltrain.errors import InputError
-from celltrain.file_names import file_stem
+from celltrain.files.names import file_stem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -273,7 +273,7 @@ def _drawn(target: Path, draw: Any) -> None:
 def _read(folder: Path, kinds: Sequence[str], for_comparisons: "dict[str, object] | None" = None) -> Any:
     """Opens a results folder of one of some kinds; says so if it was made by another version."""
     from celltrain import read
-    from celltrain.manifests import read_manifest
+    from celltrain.files.manifests import read_manifest
     from celltrain.results import core_version
 
     if folder.is_file():

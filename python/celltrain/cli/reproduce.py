@@ -12,7 +12,7 @@ from celltrain.cli import options
 from celltrain.errors import Defect, InputError
 
 if TYPE_CHECKING:
-    from celltrain.folder import Folder
+    from celltrain.files.folder import Folder
     from celltrain.papers import Reproduction
     from celltrain.papers.description import Table
     from celltrain.papers.reproduction import MeasuredRow
@@ -199,7 +199,7 @@ def _write(found: "Reproduction", folder: "Folder") -> None:
 
 
 def _show(found: "Reproduction") -> None:
-    from celltrain.advice import advice_on_paper
+    from celltrain.notes.advice import advice_on_paper
 
     paper = found.paper
     terminal.say(f"{paper.title} ({paper.reference})")

@@ -119,7 +119,7 @@ def _names(lists: list[str] | None, option: str, example: str) -> list[str]:
 
 
 def _as_json(result: "Result", out: str | None) -> dict[str, object]:
-    from celltrain.advice import advice
+    from celltrain.notes.advice import advice
 
     kept = (
         "name",
@@ -141,7 +141,7 @@ def _as_json(result: "Result", out: str | None) -> dict[str, object]:
 
 def _show(result: "Result", headline: str) -> None:
     from celltrain import statistics, text
-    from celltrain.advice import advice
+    from celltrain.notes.advice import advice
     from celltrain.registry import counts, title
 
     m = result.manifest

@@ -10,8 +10,8 @@ from celltrain.cli import options
 
 if TYPE_CHECKING:
     from celltrain.comparison import Comparison
-    from celltrain.folder import Folder
-    from celltrain.suite import SuiteResults
+    from celltrain.files.folder import Folder
+    from celltrain.suites.run import SuiteResults
 
 __all__ = ["suite"]
 
@@ -59,10 +59,18 @@ def suite(
     Each section of the suite runs its scenario with every policy and stack in question and with the suite's
     baseline.
     """
-    from celltrain import suite_file
-    from celltrain.suite import KIND, Asked, check_suite, old_sections, remove_sections, run_suite, suite_key
+    from celltrain.suites import file
+    from celltrain.suites.run import (
+        KIND,
+        Asked,
+        check_suite,
+        old_sections,
+        remove_sections,
+        run_suite,
+        suite_key,
+    )
 
-    loaded = suite_file.load_suite(name)
+    loaded = file.load_suite(name)
     wanted = Asked(
         options.words(aqm, "--aqm", "codel,pie"),
         options.words(stack, "--stack", "reno,cubic"),
@@ -120,7 +128,7 @@ def _again(named: Mapping[str, str | None], ecn: bool, asked: Mapping[str, int])
 
 
 def _show(found: "SuiteResults") -> None:
-    from celltrain.suite import verdict_columns, verdict_lines
+    from celltrain.suites.run import verdict_columns, verdict_lines
 
     terminal.say(found.suite.title)
     for section in found.suite.sections:

@@ -9,7 +9,7 @@ from celltrain import terminal
 from celltrain.cli import options
 
 if TYPE_CHECKING:
-    from celltrain.folder import Folder
+    from celltrain.files.folder import Folder
     from celltrain.sweeps import Sweep
 
 __all__ = ["sweep"]
@@ -71,7 +71,7 @@ def _add_report(found: "Sweep", folder: "Folder") -> None:
 
 
 def _show(found: "Sweep", headline: str, place: Path) -> None:
-    from celltrain.advice import advice_on_sweep
+    from celltrain.notes.advice import advice_on_sweep
     from celltrain.sweeps.view import mean_lines, measures
     from celltrain.text import counted
 

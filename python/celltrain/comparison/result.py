@@ -8,10 +8,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import arguments, display, manifests, registry, statistics, text, verdicts
+from celltrain import arguments, display, registry, statistics, text, verdicts
 from celltrain.comparison.variants import POLICY_KEY
 from celltrain.errors import InputError, unknown
-from celltrain.folder import Folder, claim
+from celltrain.files import manifests
+from celltrain.files.folder import Folder, claim
 from celltrain.leaders import Leader
 from celltrain.registry import Measure, compared
 from celltrain.results import (
@@ -383,7 +384,7 @@ class Comparison:
 
         A note that does not hold for all variants names those that it holds for.
         """
-        from celltrain.advice import advice_on_variants
+        from celltrain.notes.advice import advice_on_variants
 
         return advice_on_variants(self)
 

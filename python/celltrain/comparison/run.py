@@ -17,7 +17,7 @@ from celltrain.comparison.variants import (
 )
 from celltrain.errors import Defect, InputError
 from celltrain.experiment import MAX_RUNS, Progress, Task, attempt, replicate, within
-from celltrain.folder import Folder
+from celltrain.files.folder import Folder
 from celltrain.results import Record, Result, provenance
 from celltrain.runs import Store
 from celltrain.scenario import Scenario

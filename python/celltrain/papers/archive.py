@@ -7,7 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import arguments, manifests
+from celltrain import arguments
+from celltrain.files import manifests
 from celltrain.papers.reproduction import KIND
 from celltrain.results import Frames, read_frames
 

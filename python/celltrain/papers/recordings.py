@@ -16,8 +16,8 @@ from typing import Any
 
 from celltrain import statistics
 from celltrain.errors import InputError
+from celltrain.files.whole import write_text_whole
 from celltrain.papers.description import Paper
-from celltrain.whole import write_text_whole
 
 __all__ = ["NUMBERS", "RECORDING", "Recorded", "keep", "read"]
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain import statistics, text
-from celltrain.folder import Folder, claim
-from celltrain.manifests import asked
+from celltrain.files.folder import Folder, claim
+from celltrain.files.manifests import asked
+from celltrain.files.parquet import Parts
 from celltrain.papers.description import Claim, Column, Paper, Table
 from celltrain.papers.outcomes import Finding
 from celltrain.papers.printed import Printed, Range, as_json, as_point, ends, nearest, scaled
 from celltrain.papers.published import PaperFolder
 from celltrain.papers.spool import KeptRun
-from celltrain.parquet import Parts
 from celltrain.results import FRAMES, Record, about, record_frame, series_parts
 from celltrain.verdicts import Verdict
 
@@ -346,7 +346,7 @@ class Reproduction:
 
     def to_json(self) -> dict[str, Any]:
         """The object that `celltrain reproduce --json` prints."""
-        from celltrain.advice import advice_on_paper
+        from celltrain.notes.advice import advice_on_paper
 
         return {
             "paper": self.paper.id,

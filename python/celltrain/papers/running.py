@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from celltrain import arguments, statistics
-from celltrain.advice import measured_the_same
 from celltrain.errors import Defect, InputError, unknown
 from celltrain.experiment import Progress, Task, attempt, replicate
+from celltrain.notes.advice import measured_the_same
 from celltrain.papers.description import Column, Paper, Row, Table
 from celltrain.papers.outcomes import Cell, Outcomes
 from celltrain.papers.published import Published
@@ -22,7 +22,7 @@ from celltrain.runs import Store
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from celltrain.folder import Folder
+    from celltrain.files.folder import Folder
     from celltrain.runs.executors import Cluster
 
 __all__ = ["asked", "reproduce", "select", "variants"]

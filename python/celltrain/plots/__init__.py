@@ -7,7 +7,7 @@
 from typing import TYPE_CHECKING
 
 from celltrain import statistics
-from celltrain.folder import Folder
+from celltrain.files.folder import Folder
 from celltrain.plots.compared import compared_points
 from celltrain.plots.points import PointPanel, PointSeries, bars, points
 from celltrain.plots.reproduction import draw_reproduction, table_points, window_panel

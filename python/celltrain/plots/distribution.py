@@ -110,7 +110,7 @@ def _completion_times(result: "Result", entity: str | None) -> Sample:
 
 def _unit_of_flows(result: "Result", name: str) -> str:
     """The unit of a column of flows; what is counted in cells may be packets on the links of a result."""
-    from celltrain.parquet import CARRIED, units_of
+    from celltrain.files.parquet import CARRIED, units_of
 
     unit = units_of("flows").get(name, "")
     if unit != CARRIED:

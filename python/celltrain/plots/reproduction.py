@@ -12,8 +12,8 @@ from celltrain import text
 from celltrain.apart import apart
 from celltrain.bounds import bounds_of_row
 from celltrain.experiment import default_jobs
-from celltrain.file_names import file_stem
-from celltrain.folder import Folder
+from celltrain.files.folder import Folder
+from celltrain.files.names import file_stem
 from celltrain.papers.description import OverTime
 from celltrain.plots.points import PointPanel, PointSeries, points
 from celltrain.plots.series import SeriesPanel, WindowPanel, over_time, windows

@@ -8,12 +8,12 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
-from celltrain.folder import Folder
+from celltrain.files.folder import Folder
+from celltrain.files.whole import write_whole
 from celltrain.revision import source_digest
 from celltrain.statistics import Estimate
 from celltrain.terminal import plain as spelled_out
 from celltrain.text import json_text, told, why_undefined
-from celltrain.whole import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain import text
 from celltrain.bounds import Bounds, bounds, reach
-from celltrain.folder import Folder
+from celltrain.files.folder import Folder
 from celltrain.plots.style import (
     COLOURS,
     LETTERS,

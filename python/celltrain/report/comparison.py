@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 from celltrain import text
-from celltrain.advice import advice_on_variants
 from celltrain.bounds import bounds
 from celltrain.comparison import POLICY_KEY, Comparison
 from celltrain.comparison.variants import bare
 from celltrain.leaders import best_first
+from celltrain.notes.advice import advice_on_variants
 from celltrain.registry import Measure
 from celltrain.report import parts
 from celltrain.report.distributions import add_distributions

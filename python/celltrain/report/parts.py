@@ -7,9 +7,10 @@ from itertools import accumulate
 from math import isfinite
 from typing import Any, Literal
 
-from celltrain import lab_link, text
+from celltrain import text
 from celltrain.bounds import UNBOUNDED, Bounds
 from celltrain.errors import ScenarioError
+from celltrain.lab import link
 from celltrain.report.page import Page
 from celltrain.scenario import Scenario
 from celltrain.statistics import Estimate
@@ -235,9 +236,9 @@ def rerun(
         with page.folded("Resolved scenario" + (f" of {name}" if len(every) > 1 else "")):
             page.code(scenario, copied_by="Copy as scenario")
     with page.folded("Watch it in the lab"):
-        state = "#" + lab_link.fragment(f"{manifest['name']}.toml", every[0][1])
-        if lab_link.PAGE.is_file():
-            page.link("Open it in the lab of this machine", lab_link.PAGE.as_uri() + state)
+        state = "#" + link.fragment(f"{manifest['name']}.toml", every[0][1])
+        if link.PAGE.is_file():
+            page.link("Open it in the lab of this machine", link.PAGE.as_uri() + state)
         page.text(
             "Elsewhere, put this behind the address of the lab's page (`make lab` builds it); no server "
             "sees it. Or save the scenario and run `celltrain lab FILE`."

@@ -6,8 +6,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from celltrain import text
-from celltrain.advice import advice_on_paper
 from celltrain.bounds import bounds_of_row
+from celltrain.notes.advice import advice_on_paper
 from celltrain.papers import printed
 from celltrain.papers.description import Claim, OverTime, Table
 from celltrain.papers.layout import grid

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
-from celltrain.advice import advice
+from celltrain.notes.advice import advice
 from celltrain.registry import counts, title
 from celltrain.report import parts
 from celltrain.report.distributions import add_distributions

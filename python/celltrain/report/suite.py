@@ -10,8 +10,8 @@ from celltrain.report import parts
 from celltrain.report.page import Page
 from celltrain.results import combined_provenance
 from celltrain.statistics import largest
-from celltrain.suite import SuiteResults, verdict_columns, verdict_lines
-from celltrain.suite_file import Section
+from celltrain.suites.file import Section
+from celltrain.suites.run import SuiteResults, verdict_columns, verdict_lines
 from celltrain.verdicts import Verdict
 
 __all__ = ["suite_report"]

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping
 
 from celltrain import text
-from celltrain.advice import advice_on_sweep
 from celltrain.bounds import Bounds, bounds, reach
+from celltrain.notes.advice import advice_on_sweep
 from celltrain.registry import Measure, title
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import manifests
+from celltrain.files import manifests
 from celltrain.registry import RENAMED, renamed
 from celltrain.results.frames import schema
 

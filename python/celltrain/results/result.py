@@ -9,9 +9,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from celltrain import arguments, display, folder, manifests, statistics
+from celltrain import arguments, display, statistics
 from celltrain.errors import InputError, unknown
-from celltrain.parquet import frame_writer
+from celltrain.files import folder, manifests
+from celltrain.files.parquet import frame_writer
 from celltrain.registry import called, measures, title, unmeasured
 from celltrain.results.frames import FRAMES, Frames, columns_of, pandas_of, record_frame, series_parts
 from celltrain.results.origin import about, provenance
@@ -382,7 +383,7 @@ class Result(Frames):
         They name settings without effect, a warm-up that is too short (of a traced run), what limits flows,
         and runs that are too short for what they measure. They are found when they are first used.
         """
-        from celltrain.advice import advice
+        from celltrain.notes.advice import advice
 
         return advice(self)
 

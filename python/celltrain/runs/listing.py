@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from celltrain.errors import InputError
-from celltrain.locking import check_free
+from celltrain.files.locking import check_free
 from celltrain.runs.store import FILE, LOGS, batches
 
 __all__ = ["Kept", "Listing", "listing"]

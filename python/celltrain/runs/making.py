@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from celltrain.errors import Defect, InputError
 from celltrain.experiment import Progress, Task, drive
-from celltrain.folder import LEFT
+from celltrain.files.folder import LEFT
 from celltrain.results import Record
 from celltrain.runs.entry import Entry, Held, Run
 from celltrain.runs.executors import Backend, Cluster, check_where, open_backend

@@ -3,9 +3,9 @@
 from contextlib import closing
 from pathlib import Path
 
-from celltrain import manifests
-from celltrain.folder import Folder
-from celltrain.locking import locked
+from celltrain.files import manifests
+from celltrain.files.folder import Folder
+from celltrain.files.locking import locked
 from celltrain.runs.listing import Listing, listing
 from celltrain.runs.store import FILE, Store
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltrain.errors import InputError
 from celltrain.experiment import Places, Task
-from celltrain.locking import holder
+from celltrain.files.locking import holder
 from celltrain.results import Record, core_version
 from celltrain.runs.entry import EXTRAS, TABLES, Entry, Run, checksum
 

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain.folder import Folder
-from celltrain.parquet import Parts
+from celltrain.files.folder import Folder
+from celltrain.files.parquet import Parts
 from celltrain.results import CombinedFingerprint
 from celltrain.runs.entry import TABLES
 from celltrain.runs.store import Store, Stretch

@@ -8,8 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import arguments, display, manifests, statistics, text
+from celltrain import arguments, display, statistics, text
 from celltrain.errors import Defect, InputError, unknown
+from celltrain.files import manifests
 from celltrain.registry import RENAMED, called, unmeasured
 from celltrain.results import has_old_names, pandas_of, todays_names
 from celltrain.sweeps.frames import FRAMES, RECORDED
@@ -324,7 +325,7 @@ class Sweep:
 
         A note that does not hold at all points says at how many, and which is the first. All frames are read.
         """
-        from celltrain.advice import advice_on_sweep
+        from celltrain.notes.advice import advice_on_sweep
 
         return advice_on_sweep(self)
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from celltrain import _core, arguments, folder
+from celltrain import _core, arguments
 from celltrain.errors import Defect, InputError
 from celltrain.experiment import MAX_RUNS, Progress
+from celltrain.files import folder
 from celltrain.results import provenance
 from celltrain.runs.entry import Entry, Held
 from celltrain.runs.executors import Cluster, check_where, open_backend

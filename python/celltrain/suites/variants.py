@@ -8,7 +8,7 @@ from typing import Any
 from celltrain import _core, registry
 from celltrain.comparison import POLICY_KEY, known_policies, unknown_policy
 from celltrain.errors import InputError, unknown
-from celltrain.suite_file import Section, Suite
+from celltrain.suites.file import Section, Suite
 
 __all__ = ["Asked", "Plan", "plan"]
 

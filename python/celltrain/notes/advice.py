@@ -8,10 +8,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from celltrain import statistics
-from celltrain.elsewhere import LOAD, Load, is_chosen, loads, port_sentence, worse
 from celltrain.errors import InputError, ScenarioError
-from celltrain.limits import BY_TIMEOUT, BY_WINDOW, FLOW, MOST_OF_THE_TIME, PORT, Ports, sentences
-from celltrain.notes import begin_too_late, discard_of_port, named, notes, undrawn_start
+from celltrain.notes.elsewhere import LOAD, Load, is_chosen, loads, port_sentence, worse
+from celltrain.notes.limits import BY_TIMEOUT, BY_WINDOW, FLOW, MOST_OF_THE_TIME, PORT, Ports, sentences
+from celltrain.notes.settings import begin_too_late, discard_of_port, named, notes, undrawn_start
 from celltrain.registry import title
 from celltrain.results import frame_rows
 from celltrain.scenario import Scenario
@@ -101,8 +101,8 @@ LOST = ("locked", "cells_discarded", "lost_random", "lost_scripted", "lost_burst
 
 def advice(result: "Result") -> list[str]:
     """Notes on a run: its scenario, its warm-up, and how its replications went."""
+    from celltrain.notes.warm_up import warnings
     from celltrain.resolved import moved
-    from celltrain.warm_up import warnings
 
     if "scenario_toml" not in result.manifest:
         return []
@@ -117,8 +117,8 @@ def advice(result: "Result") -> list[str]:
 
 def advice_on_variants(found: "Comparison") -> list[str]:
     """Notes on the scenarios of a comparison and its runs, each with the variants that it holds for."""
+    from celltrain.notes.warm_up import warnings_of_variants
     from celltrain.resolved import moved
-    from celltrain.warm_up import warnings_of_variants
 
     variants: dict[str, list[str]] = {}
     scenarios: Mapping[str, Scenario] = {}

@@ -14,18 +14,19 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from celltrain import manifests, statistics, text, verdicts
+from celltrain import statistics, text, verdicts
 from celltrain.comparison import KIND as COMPARISON
 from celltrain.comparison import Comparison, compare, comparison_key
 from celltrain.errors import InputError, ScenarioError
-from celltrain.folder import Folder, claim, remove_results
+from celltrain.files import manifests
+from celltrain.files.folder import Folder, claim, remove_results
 from celltrain.papers.expression import NoValue
 from celltrain.registry import counts, unmeasured
 from celltrain.results import Result
 from celltrain.scenario import Scenario, load, shown
-from celltrain.suite_file import Section, Statement, Suite, is_place
-from celltrain.suite_measures import sample_of
-from celltrain.suite_variants import Asked, plan
+from celltrain.suites.file import Section, Statement, Suite, is_place
+from celltrain.suites.measures import sample_of
+from celltrain.suites.variants import Asked, plan
 from celltrain.trials import ITS, tried
 
 if TYPE_CHECKING:

@@ -12,16 +12,16 @@ from celltrain import registry, verdicts
 from celltrain.comparison import known_policies, unknown_policy
 from celltrain.embedded import parsed
 from celltrain.errors import InputError, unknown
-from celltrain.file_names import MOST, file_stem
-from celltrain.manifests import MANIFEST
+from celltrain.files.manifests import MANIFEST
+from celltrain.files.names import MOST, file_stem
 from celltrain.papers.expression import Expression
 from celltrain.scenario import read_text, shown
-from celltrain.suite_causes import Cause, load_causes
-from celltrain.suite_measures import OwnMeasure
+from celltrain.suites.causes import Cause, load_causes
+from celltrain.suites.measures import OwnMeasure
 
 __all__ = ["Section", "Statement", "Suite", "is_place", "load_suite", "suites"]
 
-LIBRARY = Path(__file__).parent / "suites"
+LIBRARY = Path(__file__).parent / "library"
 """The suites that come with the package."""
 
 FILE = "suite.toml"

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from celltrain import statistics
-from celltrain.notes import begin_at_once, dark_share, tables_of, undrawn_start
+from celltrain.notes.settings import begin_at_once, dark_share, tables_of, undrawn_start
+from celltrain.notes.tables import each, ends, flow_names, group_of
 from celltrain.scenario import Scenario
 from celltrain.sweeps.axes import in_base_unit
-from celltrain.tables import each, ends, flow_names, group_of
 from celltrain.text import listed
 
 __all__ = ["BY_TIMEOUT", "BY_WINDOW", "FLOW", "MOST_OF_THE_TIME", "PORT", "Ports", "sentences"]

@@ -8,9 +8,9 @@ from functools import cache
 from typing import Any
 
 from celltrain import _core
+from celltrain.notes.tables import Settings, each, ends, flow_names, group_of, table_of
 from celltrain.scenario import Scenario
 from celltrain.sweeps.axes import in_base_unit
-from celltrain.tables import Settings, each, ends, flow_names, group_of, table_of
 
 __all__ = [
     "begin_at_once",

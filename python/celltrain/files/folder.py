@@ -13,10 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain import arguments, text
 from celltrain.errors import InputError
-from celltrain.locking import LOCK, locked, uninterrupted
-from celltrain.manifests import FORMAT, LISTS, MANIFEST, digest, is_sealed, load, names_of, sealed, verify
-from celltrain.parquet import frame_writer, join, units_of
-from celltrain.whole import TEMPORARY, write_whole
+from celltrain.files.locking import LOCK, locked, uninterrupted
+from celltrain.files.manifests import (
+    FORMAT,
+    LISTS,
+    MANIFEST,
+    digest,
+    is_sealed,
+    load,
+    names_of,
+    sealed,
+    verify,
+)
+from celltrain.files.parquet import frame_writer, join, units_of
+from celltrain.files.whole import TEMPORARY, write_whole
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain.errors import InputError
+from celltrain.files.whole import write_whole
 from celltrain.registry import measures
-from celltrain.whole import write_whole
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from celltrain.folder import Folder
+    from celltrain.files.folder import Folder
 
 __all__ = ["ROW_GROUP", "Parts", "frame_writer", "join", "units_of"]
 

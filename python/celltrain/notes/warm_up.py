@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
-from celltrain.notes import has_transfers, tables_of
+from celltrain.notes.settings import has_transfers, tables_of
 from celltrain.scenario import Scenario
 from celltrain.sweeps.axes import in_base_unit
 

@@ -1,0 +1,1 @@
+"""Notes: what someone who reads numbers should know of the scenario and the runs that gave them."""
