@@ -148,16 +148,17 @@ instructions: ## Count instructions per cell-hop with callgrind (needs valgrind)
 		printf "%d instructions / %d cell-hops = %.1f instructions per cell-hop\n", total, hops, total / hops }' \
 		$(TARGET_DIR)/instructions.txt $(TARGET_DIR)/callgrind.out
 
+# The history is of the profile that `make build` takes, so that what it has compiled is not compiled again.
 .PHONY: record-instructions
 record-instructions: ## Add the instructions per cell-hop of this commit to benches/instructions.csv (needs valgrind).
 	@command -v valgrind >/dev/null || { echo "make record-instructions needs valgrind (Debian: apt-get install valgrind)" >&2; exit 1; }
-	cargo build --locked --release --package celltrain-xtask
-	"$(PYTHON)" benches/history.py record $(TARGET_DIR)/release/celltrain-xtask
+	cargo build --locked --profile quick --package celltrain-xtask
+	"$(PYTHON)" benches/history.py record $(TARGET_DIR)/quick/celltrain-xtask
 
 .PHONY: check-instructions
 check-instructions: ## Fail where a workload takes 3 % more instructions than recorded, and no commit says why.
-	cargo build --locked --release --package celltrain-xtask
-	"$(PYTHON)" benches/history.py check $(TARGET_DIR)/release/celltrain-xtask
+	cargo build --locked --profile quick --package celltrain-xtask
+	"$(PYTHON)" benches/history.py check $(TARGET_DIR)/quick/celltrain-xtask
 
 .PHONY: growth
 growth: build ## Count how the cost of a hop grows with the network, and draw docs/images/growth.svg (needs valgrind).

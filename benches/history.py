@@ -1,10 +1,12 @@
 """Instructions a cell-hop by commit: `python benches/history.py record PROGRAM`, or `check PROGRAM`.
 
-PROGRAM is the compiled `celltrain-xtask`, which callgrind runs with each workload. `record` adds the counts
-of the present commit to `benches/instructions.csv`. `check` fails where a workload costs 3 % more than when
-it was recorded last, unless a commit since then gives a reason in a trailer: `Instructions: the reason`.
+PROGRAM is the compiled `celltrain-xtask`, in the folder of its profile. Callgrind runs it with each workload.
+`record` adds the counts of the present commit to `benches/instructions.csv`. `check` fails where a workload
+costs 3 % more than when it was recorded last, unless a commit since then gives a reason in a trailer:
+`Instructions: the reason`.
 
-Counts depend on the compiler, and a little on the kind of processor. Those of others are not compared.
+Counts depend on compiler and profile, and a little on the kind of processor. Others are not compared.
+Rows without a profile are of `release`.
 """
 
 import csv
@@ -117,7 +119,8 @@ def measure(program: Path) -> list[Count]:
     """Counts each workload."""
     compiler = subprocess.run([os.environ.get("RUSTC", "rustc"), "--version"], capture_output=True, text=True)
     commit = _git("log", "-1", "--format=%cs"), _git("log", "-1", "--format=%h")
-    origin = (*commit, compiler.stdout.split(" (")[0], processor())
+    build = f"{compiler.stdout.split(' (')[0]} {program.parent.name}"
+    origin = (*commit, build, processor())
     return [Count(*origin, name, *_measured(program, name, given)) for name, given in WORKLOADS.items()]
 
 
