@@ -9,11 +9,11 @@ use crate::{
 };
 
 /// Growth constant, in segments per cubic second (section 5.1).
-pub(super) const C: f64 = 0.4;
+const C: f64 = 0.4;
 /// Multiplicative decrease (section 4.6).
 const BETA: f64 = 0.7;
 /// Additive increase that makes the Reno-friendly estimate as fast as Reno (section 4.3).
-pub(super) const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 /// State of CUBIC.
 #[derive(Debug, Clone, Default)]
@@ -91,10 +91,6 @@ impl Cubic {
         self.cwnd_prior = flow.cwnd as f64 / flow.mss as f64;
         self.epoch = None;
         self.fraction = 0.0;
-        self.whole.stop();
-        if flow.params.cubic_arithmetic == CubicArithmetic::Segments {
-            return (BETA * (bytes / flow.mss) as f64) as u64 * flow.mss;
-        }
         (BETA * bytes as f64) as u64
     }
 
@@ -106,19 +102,17 @@ impl Cubic {
         let shrinking = flow.params.cubic_fast_convergence && self.cwnd_prior < self.w_max;
         self.w_max = if shrinking { self.cwnd_prior * (1.0 + BETA) / 2.0 } else { self.cwnd_prior };
         self.climbs = true;
-        if flow.params.cubic_arithmetic == CubicArithmetic::Segments {
-            self.w_max = libm::floor(self.w_max);
-            self.whole.lose(self.w_max as u64);
-        }
+    }
+
+    /// What a loss or a mark leaves of the window in the arithmetic of Linux, however little of it is in use just now.
+    fn reduced_in_segments(&mut self, flow: &Flow) -> u64 {
+        self.whole.reduce(flow.cwnd / flow.mss, flow.params.cubic_fast_convergence) * flow.mss
     }
 }
 
-/// What a loss reduces: what is in the network (section 4.6), or in Linux the window, however little of it is in use just now.
-fn lost_from(flow: &Flow) -> u64 {
-    match flow.params.cubic_arithmetic {
-        CubicArithmetic::Exact => flow.in_network(),
-        CubicArithmetic::Segments => flow.cwnd,
-    }
+/// Whether windows are counted in whole segments, as Linux counts them.
+fn in_segments(flow: &Flow) -> bool {
+    flow.params.cubic_arithmetic == CubicArithmetic::Segments
 }
 
 impl CongestionControl for Cubic {
@@ -128,11 +122,11 @@ impl CongestionControl for Cubic {
             self.epoch = None;
             return slow_start(now, flow, acked);
         }
-        let rtt = flow.timer.estimator.srtt().unwrap_or(0);
-        if flow.params.cubic_arithmetic == CubicArithmetic::Segments {
-            flow.cwnd += self.whole.increase(now, rtt, flow.cwnd / flow.mss, acked, flow.mss) * flow.mss;
+        if in_segments(flow) {
+            flow.cwnd += self.whole.increase(now, flow.cwnd / flow.mss, acked, flow.mss) * flow.mss;
             return;
         }
+        let rtt = flow.timer.estimator.srtt().unwrap_or(0);
         let mss = flow.mss as f64;
         let cwnd = (flow.cwnd as f64 + self.fraction) / mss;
         let bytes = self.grown(now, rtt, cwnd, acked as f64 / mss, flow.params.cubic_alpha) * mss;
@@ -141,24 +135,43 @@ impl CongestionControl for Cubic {
     }
 
     fn on_loss(&mut self, flow: &Flow) -> u64 {
-        let left = self.reduced(flow, lost_from(flow));
-        self.aim(flow);
+        let left = if in_segments(flow) {
+            self.reduced_in_segments(flow)
+        } else {
+            let left = self.reduced(flow, flow.in_network());
+            self.aim(flow);
+            left
+        };
         left.max(2 * flow.mss)
     }
 
     fn on_mark(&mut self, flow: &Flow) -> u64 {
+        if in_segments(flow) {
+            return self.reduced_in_segments(flow);
+        }
         let left = self.reduced(flow, flow.cwnd);
         self.aim(flow);
         left
     }
 
     fn on_timeout(&mut self, flow: &Flow) -> u64 {
-        self.climbs = false;
-        self.whole.lose(0);
-        if flow.consecutive_timeouts > 1 {
-            return flow.ssthresh;
+        let again = flow.consecutive_timeouts > 1;
+        if in_segments(flow) {
+            let left = if again { flow.ssthresh } else { self.reduced_in_segments(flow).max(2 * flow.mss) };
+            self.whole.forget();
+            return left;
         }
-        self.reduced(flow, lost_from(flow)).max(2 * flow.mss)
+        self.climbs = false;
+        if again { flow.ssthresh } else { self.reduced(flow, flow.in_network()).max(2 * flow.mss) }
+    }
+
+    fn on_round_trip(&mut self, now: Time, rtt: Time) {
+        self.whole.on_round_trip(now, rtt);
+    }
+
+    /// Linux restores the window and not what a reduction has done to the plateau and the stage.
+    fn on_spurious(&mut self, _now: Time, flow: &mut Flow) -> bool {
+        in_segments(flow)
     }
 
     // RFC 9438 §4.2: MUST NOT count time in which the application limits
@@ -332,5 +345,16 @@ mod tests {
         cubic.on_limited(62 * SECOND);
         let after = acknowledge(&mut cubic, &mut flow, rtt, 62 * SECOND, 62 * SECOND + rtt);
         assert_close(after, before, 0.02);
+    }
+
+    /// After an undone loss the stage of Linux begins at the window that is restored, on a plateau (RFC 9438 section 4.9.2 lets an implementation
+    /// choose what to restore).
+    #[test]
+    fn linux_keeps_the_reduction_of_an_undone_loss() {
+        let (mut cubic, mut flow) = (Cubic::default(), flow(100, 50 * MILLISECOND));
+        assert!(!cubic.on_spurious(0, &mut flow));
+        Arc::make_mut(&mut flow.params).cubic_arithmetic = CubicArithmetic::Segments;
+        assert_eq!(cubic.on_loss(&flow), 70 * MSS);
+        assert!(cubic.on_spurious(0, &mut flow));
     }
 }

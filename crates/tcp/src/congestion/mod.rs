@@ -115,6 +115,9 @@ pub(crate) trait CongestionControl {
     /// Since the last ACK the window has not been used in full: the application had nothing to send.
     fn on_limited(&mut self, _now: Time) {}
 
+    /// Takes the measurement of a round trip, before the ACK that gave it opens the window.
+    fn on_round_trip(&mut self, _now: Time, _rtt: Time) {}
+
     /// Whether it asks for a [`Sample`] of each ACK, and for each loss.
     fn samples(&self) -> bool {
         false
@@ -215,6 +218,11 @@ impl CongestionControl for Congestion {
 
     fn on_limited(&mut self, now: Time) {
         with_congestion!(self, control => control.on_limited(now));
+    }
+
+    #[inline]
+    fn on_round_trip(&mut self, now: Time, rtt: Time) {
+        with_congestion!(self, control => control.on_round_trip(now, rtt));
     }
 
     fn samples(&self) -> bool {

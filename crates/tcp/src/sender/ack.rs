@@ -92,6 +92,7 @@ impl Sender {
         let timer = &mut self.flow.timer;
         timer.estimator.sample_of(rtt, samples);
         self.flow.stats.rtt_samples += 1;
+        self.congestion.on_round_trip(now, rtt);
         if self.flow.hystart.is_some() {
             self.watch_slow_start(now, rtt);
         }
