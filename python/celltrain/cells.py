@@ -1,4 +1,4 @@
-"""The cells of one port, one by one: when each arrived and left, why it was discarded, whether it was dead.
+"""The cells of one port, one by one: when each arrived and left, and what became of it.
 
 A cell is dead if some of its frame is lost: the link carries it, and the receiver throws it away.
 """
@@ -67,6 +67,8 @@ class Cells:
     discarded: "NDArray[np.bool_]"
     dead: "NDArray[np.bool_]"
     """Whether it was accepted and some of its frame is lost."""
+    marked: "NDArray[np.bool_]"
+    """Whether it got a congestion mark here (ECN, or EFCI of ABR): it came without one and left with it."""
 
     @property
     def accepted(self) -> "NDArray[np.bool_]":
@@ -80,6 +82,11 @@ class Cells:
 
         came = ~np.isnan(self.arrived)
         return tuple(int(one.sum()) for one in (came, came & self.discarded, came & self.dead))  # type: ignore[return-value]
+
+    @property
+    def marks(self) -> "NDArray[np.bool_]":
+        """Which are the last of a frame that got a congestion mark: one for each such frame."""
+        return self.marked & self.last
 
     def occupancy(self, chosen: "NDArray[np.bool_] | None" = None) -> "tuple[Any, Any]":
         """Times and the number of cells in the buffer from each time on, of all or of chosen cells."""
@@ -151,6 +158,7 @@ def read_cells(
         found["reason"],
         discarded,
         np.array(found["broken"], dtype=bool) & ~discarded & data,
+        np.array(found["marked"], dtype=bool),
     )
 
 

@@ -2,11 +2,13 @@
 
 import re
 import tomllib
+from collections.abc import Iterator, Sequence
+from io import StringIO
 from typing import Any
 
 from celltrain.errors import InputError
 
-__all__ = ["TABLE", "parsed", "without_sweep"]
+__all__ = ["TABLE", "line_of", "parsed", "without_sweep"]
 
 TABLE = "sweep"
 
@@ -49,6 +51,59 @@ def without_sweep(text: str) -> tuple[str, dict[str, Any] | None]:
             "the sweep of a scenario is in tables of its own: [sweep], [sweep.grid], [sweep.zip]"
         )
     return rest, sweep
+
+
+def line_of(text: str, place: Sequence[str]) -> int | None:
+    """The line of TOML text on which a key begins, counted from 1; None if it is not there.
+
+    Args:
+        text: all of a file, which is TOML.
+        place: the key, after the keys of the tables that it is in.
+    """
+    head: list[str] = []
+    for number, statement in _statements(text):
+        found = parsed(statement)
+        if _HEADER.match(statement):
+            head = _path(found)
+            found = {}
+        if head[: len(place)] == [*place] or _has(found, _below(head, place)):
+            return number
+    return None
+
+
+def _statements(text: str) -> Iterator[tuple[int, str]]:
+    """The heads and settings of TOML text, each with the number of the line on which it begins."""
+    began, lines = 1, list[str]()
+    for number, line in enumerate(StringIO(text), 1):  # which begins lines where editors do
+        lines.append(line)
+        if _is_toml("".join(lines)):
+            yield began, "".join(lines)
+            began, lines = number + 1, []
+
+
+def _path(table: dict[str, Any]) -> list[str]:
+    """The keys of the head of a table, which is all that was read."""
+    keys: list[str] = []
+    inner: Any = table
+    while inner:
+        inner = inner[0] if isinstance(inner, list) else inner
+        keys += inner
+        inner = next(iter(inner.values()), None)
+    return keys
+
+
+def _below(head: Sequence[str], place: Sequence[str]) -> Sequence[str] | None:
+    """What is left of a place within a table; None if it is not in it."""
+    return place[len(head) :] if [*head] == [*place[: len(head)]] else None
+
+
+def _has(table: Any, keys: Sequence[str] | None) -> bool:
+    """Whether settings have a key that is in tables within them."""
+    for key in keys or ():
+        if not isinstance(table, dict) or key not in table:
+            return False
+        table = table[key]
+    return bool(keys)
 
 
 def _is_toml(text: str) -> bool:

@@ -1,6 +1,5 @@
 """Time series taken out of the long frame, for pictures and reports."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -30,15 +29,20 @@ __all__ = [
     "height_told",
     "lines",
     "strip_heights",
+    "told_apart",
     "total",
     "traces",
     "windows_of",
+    "within",
 ]
 
 
 MOST_WINDOWS = 40
 """Connections that a picture of a time series shows; more cannot be told apart on a page."""
 
+
+MOST_COLOURS = 7
+"""Lines of one picture that have colours of their own."""
 
 FLAT = 8
 """The ratio of two heights from which on a strip of the larger one shows hardly anything of the smaller."""
@@ -113,9 +117,23 @@ def lines(every: Sequence[Trace]) -> list[Trace]:
     return [trace for trace in every if len(trace.t) > 1]
 
 
-def windows_of(result: "Result", replication: int = 0) -> Windows | None:
+def within(every: Sequence[Trace], span: tuple[float, float] | None) -> list[Trace]:
+    """The samples of traces from one time to another, both included; all where no time is given."""
+    if span is None:
+        return [*every]
+    return [_cut(trace, *span) for trace in every]
+
+
+def _cut(trace: Trace, begin: float, end: float) -> Trace:
+    inside = (trace.t >= begin) & (trace.t <= end)
+    return replace(trace, t=trace.t[inside], value=trace.value[inside])
+
+
+def windows_of(
+    result: "Result", replication: int = 0, span: tuple[float, float] | None = None
+) -> Windows | None:
     """The congestion windows of a replication; None where nothing traced a TCP connection over time."""
-    every = lines(result.traces("cwnd", replication=replication))
+    every = lines(within(result.traces("cwnd", replication=replication), span))
     return Windows.of(every) if every else None
 
 
@@ -198,6 +216,27 @@ def busiest(every: Sequence[Trace], count: int = 4, always: str | None = None) -
     return [trace for trace in every if trace in kept]
 
 
+def told_apart(every: Sequence[Trace], result: "Result") -> tuple[list[Trace], str]:
+    """The traces of a metric that one picture can show, and which these are if some are left out.
+
+    Of ports they are the busiest, each with a colour of its own. Of flows they are the first; where they are
+    more than the colours, those of a group share one.
+    """
+    groups = flow_groups(result.flows)
+    of_flows = {
+        trace.entity: groups.get(trace.entity, groups.get(trace.entity.rpartition("/")[0])) for trace in every
+    }
+    if None in of_flows.values():
+        shown = busiest(every, MOST_COLOURS, result.manifest.get("bottleneck")) or list(every[:MOST_COLOURS])
+        if len(shown) == 1 < len(every):
+            return shown, f"{shown[0].entity}, the busiest of {len(every)} ports"
+        return shown, "" if len(shown) == len(every) else f"the {len(shown)} busiest of {len(every)} ports"
+    shown = list(every[:MOST_WINDOWS])
+    if len(shown) > MOST_COLOURS:
+        shown = [replace(trace, group=of_flows[trace.entity] or "") for trace in shown]
+    return shown, "" if len(shown) == len(every) else first_of(len(shown), len(every), "flow")
+
+
 def total(every: Sequence[Trace]) -> Trace:
     """The sum of traces over the same times."""
     first = every[0]
@@ -210,18 +249,30 @@ def total(every: Sequence[Trace]) -> Trace:
 def flow_groups(flows: "pl.DataFrame | Mapping[str, Any]") -> dict[str, str]:
     """The group of every flow, from the flows of a run; replications agree about it.
 
-    A group is called as its flows are without their numbers (cubic of cubic1 to cubic25), if these count from
-    1 and the flows of no other group differ from them in numbers alone.
+    A group is called as its flows are without their numbers (cubic of cubic1 to cubic25, tcp2 of tcp21 and
+    tcp22), if these count from 1 and no flow of another group is that name with a number.
     """
     groups = dict(zip(flows["flow"], flows["group"], strict=True))
     members: dict[int, list[str]] = {}
     for flow, group in groups.items():
         members.setdefault(group, []).append(flow)
-    stems = Counter(stem for some in members.values() for stem in {flow.rstrip(digits) for flow in some})
-    names = {}
-    for group, some in members.items():
-        name = some[0].removesuffix("1")
-        stem = name.rstrip(digits)
-        is_called = some == [f"{name}{number}" for number in range(1, len(some) + 1)]
-        names[group] = name if is_called and stem and stems[stem] == 1 else f"group {group}"
+    called = {group: name for group, some in members.items() if (name := _called(some)) is not None}
+    takers: dict[str, set[int]] = {name: set() for name in called.values()}
+    for flow, group in groups.items():
+        for end in range(len(flow.rstrip(digits)), len(flow)):
+            if flow[:end] in takers:
+                takers[flow[:end]].add(group)
+    names = {
+        group: name
+        if (name := called.get(group)) is not None and takers[name] == {group}
+        else f"group {group}"
+        for group in members
+    }
     return {flow: names[group] for flow, group in groups.items()}
+
+
+def _called(some: Sequence[str]) -> str | None:
+    """The name that the flows of a group have before their numbers; None where these do not count from 1."""
+    name = some[0].removesuffix("1")
+    is_called = some == [f"{name}{number}" for number in range(1, len(some) + 1)]
+    return name if is_called and name.rstrip(digits) else None

@@ -197,3 +197,27 @@ def test_completion_times_are_those_of_the_summary() -> None:
     bare = ct.run(scenario.with_({"measures.distributions": False}), replications=1)
     with pytest.raises(InputError, match=r"measures\.distributions = true"):
         bare.plot.cdf("flow_completion_time")
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        ([1.0, *[2.0] * 18, 15.0], "linear"),
+        ([1.0] * 19 + [21.0], "log"),
+        # A long tail squeezed all others into the beginning of a linear axis.
+        ([*np.linspace(2, 12, 990), *np.linspace(20, 600, 10)], "log"),
+        # The few smallest values do not decide.
+        ([0.001, *np.linspace(2, 12, 990)], "linear"),
+        ([0.0] * 10 + [1.0, 100.0], "linear"),
+    ],
+)
+def test_an_axis_is_logarithmic_where_the_largest_value_is_far_above_the_5th_percentile(
+    values: list[float], scale: str
+) -> None:
+    """The rule of reports, so that a picture and a chart of the same values look alike."""
+    sample = np.sort(np.array(values))
+    assert cdf({"a": Sample(sample, "s")}, "x").axes[0].get_xscale() == scale
+    highs, counts = np.unique(sample, return_counts=True)
+    shares_above = 1 - np.cumsum(counts) / len(sample)
+    frame = pl.DataFrame({"unit": "cells", "high": highs, "share_above": shares_above})
+    assert distribution_chart("q", {"a": frame})["log"] == (scale == "log")

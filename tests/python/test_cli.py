@@ -23,6 +23,7 @@ from celltrain.cli import application
 from celltrain.cli.application import COMMANDS, command
 from celltrain.cli.compare import _values
 from celltrain.comparison import known_policies
+from celltrain.comparison import run as comparing
 
 if TYPE_CHECKING:
     from conftest import Answer, Cli
@@ -840,3 +841,39 @@ def test_a_path_that_is_empty_is_refused(
     for words in (("run",), ("plot", "queue"), ("check",), ("sweep",)):
         said_once(cli(*words, ""), "path: expected a path, not ''")
     assert not list(empty.iterdir())
+
+
+def test_groups_whose_names_end_in_numbers_are_called_by_them(
+    cli: Cli, scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    """They were group 1 and group 2."""
+    groups = [{"name": "tcp1", "flows": 2}, {"name": "tcp2"}, {"name": "web", "flows": 11}]
+    hosts = {"topology": {"kind": "dumbbell"}, "group": groups, "duration": "60 ms"}
+    file = tmp_path / "grouped.toml"
+    file.write_text(scenario.with_(hosts).to_toml(), encoding="utf-8")
+    lines = cli("run", file, "--replications", "1").out.splitlines()
+    place = lines.index("Goodput of groups")
+    assert [line.split()[:2] for line in lines[place + 4 : place + 7]] == [
+        ["tcp1", "2"],
+        ["tcp2", "1"],
+        ["web", "11"],
+    ]
+
+
+def test_what_is_refused_after_the_runs_says_that_they_are_kept(
+    cli: Cli, scenario_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no trial tells that runs lack a measure."""
+    out = tmp_path / "out"
+    words = ("compare", scenario_file, "--policies", "epd,ppd", "--replications", "2", "--out", out)
+    brief = (*words, "--set", "duration=80 ms")
+    with monkeypatch.context() as untold:
+        untold.setattr(comparing, "measured", lambda scenarios, **_: [None for _ in scenarios])
+        answer = cli(*brief, "--measure", "fct_mean")
+    assert (answer.code, answer.out) == (2, "")
+    assert f"the runs that ended are kept in {out}: a corrected command goes on from there" in answer.err
+    assert cli(*brief, "--measure", "goodput").code == 0
+    assert ct.Comparison.read(out).manifest["reused"] == 4
+    refused = cli(*brief, "--measure", "fct_mean")
+    assert (refused.code, "are kept" in refused.err) == (2, False), "no run was made"
+    assert ct.Comparison.read(out).manifest["complete"]

@@ -322,6 +322,30 @@ def test_replications_are_added_until_a_winner_is_clear(scenario: ct.Scenario) -
         ct.compare(small, ["epd", "ppd"], until_clear="eficiency")
 
 
+def test_looks_that_can_decide_nothing_spend_no_error(scenario: ct.Scenario) -> None:
+    """Fewer than three replications decide nothing: the look at the third of them is the first."""
+    small = scenario.with_({"duration": "200 ms", "warm-up": "50 ms"})
+    buffers = {"small": {"switch.buffer": "40 cells"}, "large": {"switch.buffer": "300 cells"}}
+    found = ct.compare(small, buffers, replications=1, until_clear="occupancy_max", max_replications=6)
+    until, n = found.manifest["until_clear"], found.manifest["replications"]
+    assert n >= 3
+    assert until["looks"] == n - 2
+
+
+def test_no_replication_is_added_for_what_stays_undefined(scenario: ct.Scenario) -> None:
+    """No flow is large: more replications do not change that their completion times are not a number."""
+    short = {"kind": "short-flows", "load": 0.1, "size": {"kind": "fixed", "bytes": "4 kB"}}
+    found = ct.compare(
+        scenario.with_({"traffic": short, "duration": "100 ms", "warm-up": "0 s"}),
+        ["tail-drop", "epd"],
+        replications=3,
+        until_clear="fct_p50_large",
+        max_replications=30,
+    )
+    assert found.manifest["replications"] == 3
+    assert found.leader("fct_p50_large").undefined
+
+
 def test_any_metric_of_the_summary_can_be_followed(
     cli: Cli, scenario: ct.Scenario, scenario_file: Path, tmp_path: Path
 ) -> None:

@@ -655,6 +655,145 @@ def test_the_delay_of_a_part_of_a_run_is_drawn(cli: "Cli", tmp_path: Path) -> No
     assert (cli(*words, "--from", 0.2, "--to", 0.21).code, (tmp_path / "a.png").is_file()) == (0, True)
 
 
+@pytest.fixture(scope="module")
+def told() -> ct.Scenario:
+    """Five ABR sources whose rates an allocator writes, beside a source with priority."""
+    base = ct.load(ROOT / "scenarios" / "teaching" / "told-their-rate.toml")
+    abr = {"vc.category": "abr", "switch.allocator.algorithm": "erica"}
+    return base.with_({**abr, "duration": "300 ms", "warm-up": "50 ms"})
+
+
+@pytest.fixture(scope="module")
+def rates(told: ct.Scenario) -> ct.Result:
+    return ct.run(told, trace=True, replications=2)
+
+
+def test_rates_of_abr_sources_stand_beside_the_link_rate(rates: ct.Result) -> None:
+    figure = rates.plot.series("acr")
+    (axis,) = figure.axes
+    *lines, link = axis.lines
+    traced = rates.traces("acr")
+    assert [len(np.asarray(line.get_xdata())) for line in lines] == [len(one.t) for one in traced]
+    assert len({line.get_color() for line in lines}) == len(lines) == 5
+    assert np.asarray(link.get_ydata())[0] == pytest.approx(25.6e6 / 424)
+    assert [text.get_text() for text in axis.texts] == ["link rate\n25.6 Mbit/s"]
+    assert axis.get_ylabel().split() == ["allowed", "cell", "rate", "(cells/s)"]
+    (key,) = figure.legends
+    assert [entry.get_text() for entry in key.get_texts()] == ["1", "2", "3", "4", "5"]
+    lay_out(figure)
+    for text in (*axis.texts, *key.get_texts()):
+        box = text.get_window_extent()
+        assert (box.x0 >= 0, box.x1 <= figure.bbox.x1, box.y0 >= 0) == (True, True, True)
+
+
+def test_a_level_far_above_all_lines_is_told_below_them(rates: ct.Result) -> None:
+    figure = rates.plot.series("acr", span=(0.05, 0.3))
+    (axis,) = figure.axes
+    assert max(float(np.max(line.get_ydata())) for line in axis.lines) < axis.get_ylim()[1] < 20_000
+    assert not axis.texts
+    (key,) = figure.legends
+    assert key.get_title().get_text() == "above the picture: link rate 25.6 Mbit/s, 60,377 cells/s"
+    assert axis.get_xlim() == (50.0, 300.0)
+    assert axis.get_xlabel() == "time (ms)"
+
+
+def test_one_flow_of_a_series_has_its_name_above(rates: ct.Result) -> None:
+    figure = rates.plot.series("Allowed cell rate", "3", replication=1)
+    (axis,) = figure.axes
+    line, _ = axis.lines
+    assert axis.get_title(loc="left") == "told their rate: 3"
+    (third,) = [one for one in rates.traces("acr", replication=1) if one.entity == "3"]
+    assert np.asarray(line.get_ydata()).tolist() == third.value.tolist()
+    assert not figure.legends
+
+
+def test_of_many_flows_groups_have_colours_and_of_many_ports_the_busiest_are_drawn(
+    told: ct.Scenario,
+) -> None:
+    many = ct.run(told.with_({"topology.sources": 12}), trace=True, replications=1)
+    flows, ports = many.plot.series("source_queue"), many.plot.series("occupancy")
+    assert len(flows.axes[0].lines) == 11
+    assert len({line.get_color() for line in flows.axes[0].lines}) == 1
+    assert f" busiest of {len(many.traces('occupancy'))} ports" in ports.axes[0].get_title(loc="left")
+    assert len(ports.axes[0].lines) <= 7
+
+
+def test_series_have_units_of_the_size_of_what_they_show(scenario: ct.Scenario) -> None:
+    result = ct.run(scenario, trace=True, replications=1)
+    (axis,) = result.plot.series("cwnd").axes
+    assert axis.get_ylabel() == "congestion window (kB)"
+    top = max(float(one.value.max()) for one in result.traces("cwnd"))
+    assert max(float(np.max(line.get_ydata())) for line in axis.lines) == pytest.approx(top / 1e3)
+
+
+def test_a_series_of_a_comparison_has_a_panel_for_each_variant(told: ct.Scenario) -> None:
+    found = ct.compare(
+        told, {name: {"switch.allocator.algorithm": name} for name in ("erica", "efci")}, trace=True
+    )
+    figure = found.plot.series("acr", variants=["efci", "erica"])
+    assert [axis.get_title(loc="left") for axis in figure.axes] == ["efci", "erica"]
+    first, second = figure.axes
+    assert first.get_ylim() == second.get_ylim()
+    assert first.lines[0].get_color() == second.lines[0].get_color()
+
+
+def test_what_no_series_shows_is_refused(
+    rates: ct.Result, scenario: ct.Scenario, cli: "Cli", tmp_path: Path
+) -> None:
+    for arguments, said in (
+        (("acrs",), "unknown series 'acrs': did you mean 'acr'"),
+        (("rtt",), "these runs did not record rtt: runs with --events, or events=True, do"),
+        (("acr", "9"), "unknown flow or port '9'"),
+        (("acr", None, (0.2, 0.1)), "must lie in order within the run, 0 to 0.3 s"),
+        (("acr", None, (0.2, 0.2000001)), "fewer than 2 samples in this time: show a longer one"),
+        (("acr", None, (None, None), 2), "there is no replication 2"),
+    ):
+        with pytest.raises(ct.InputError, match=said):
+            rates.plot.series(*arguments)
+    plain = ct.run(scenario.with_({"duration": "60 ms"}), replications=1)
+    with pytest.raises(ct.InputError, match="traced runs do: --trace, or trace=True"):
+        plain.plot.series("acr")
+    out = tmp_path / "run"
+    rates.write(out)
+    answer = cli("plot", "series", out, "acr", "--from", "0.4", "--out", tmp_path / "a.png")
+    assert (answer.code, answer.out) == (2, "")
+    words = ("--of", "3", "--from", "0.1", "--to", "0.2", "--replication", "1")
+    answer = cli("plot", "series", out, "acr", *words, "--out", tmp_path / "a.png")
+    assert (answer.code, (tmp_path / "a.png").is_file()) == (0, True)
+
+
+def test_windows_of_a_part_of_a_run_are_drawn(scenario: ct.Scenario, cli: "Cli", tmp_path: Path) -> None:
+    result = ct.run(scenario, trace=True, replications=1)
+    figure = result.plot.windows(span=(0.1, 0.15))
+    above, below = figure.axes
+    assert above.get_xlim() == below.get_xlim() == (100.0, 150.0)
+    inside = [((one.t >= 0.1) & (one.t <= 0.15)).sum() for one in result.traces("cwnd")]
+    assert [len(np.asarray(line.get_xdata())) for line in above.lines] == inside
+    out = tmp_path / "run"
+    result.write(out)
+    words = ("plot", "windows", out, "--out", tmp_path / "a.png")
+    assert cli(*words, "--from", "0.1", "--to", "0.15").code == 0
+    for begin, said in (
+        ("0.3", "--from and --to, or span, must lie in order within the run, 0 to 0.2 s"),
+        ("0.1999999", "in this time: show a longer one (--from, --to, or span)"),
+    ):
+        answer = cli(*words, "--from", begin)
+        assert (answer.code, said in answer.err) == (2, True)
+
+
+def test_windows_of_variants_of_different_lengths_are_drawn_to_their_ends(scenario: ct.Scenario) -> None:
+    found = ct.compare(
+        scenario,
+        {"short": {"duration": "100 ms"}, "long": {"duration": "180 ms"}},
+        trace=True,
+        replications=1,
+    )
+    figure = found.plot.windows(span=(0.05, 0.18))
+    assert {axis.get_xlim() for axis in figure.axes} == {(50.0, 180.0)}
+    with pytest.raises(ct.InputError, match=r"the run ends at 0.1 s: begin earlier .*leave it out"):
+        found.plot.windows(span=(0.12, 0.18))
+
+
 MARKUP = [r"$\frac$", "cost $5 and $6", "_private", "__all__", "50 %", r"a\b"]
 """Names that matplotlib would read as formulas, or leave out of a legend."""
 

@@ -115,8 +115,57 @@ def test_a_few_dead_cells_are_not_none() -> None:
         ((393, 13, 136), "of 393 cells 13 discarded, 136 dead (36 % of what was carried)"),
         ((10, 0, 10), "of 10 cells 0 discarded, 10 dead (100 % of what was carried)"),
     ):
-        cells: Any = SimpleNamespace(counts=counts)
+        cells: Any = SimpleNamespace(counts=counts, marks=np.zeros(1))
         assert _title(QueuePanel("ppd", port_facts(under("ppd")), cells)) == f"ppd: {said}"
+
+
+def marking(framing: str) -> ct.Scenario:
+    """Two connections that answer marks, and a port that marks and discards nothing."""
+    buffer, level = ("2000 cells", "20 cells") if framing == "cells" else ("200 packets", "2 packets")
+    return ct.load(LOST_CELL).with_(
+        {
+            "warm-up": "0 s",
+            "duration": "1 s",
+            "link.framing": framing,
+            "switch.buffer": buffer,
+            "switch.discard.policy": "red",
+            "switch.discard.red": {"min": level, "max": buffer, "max-p": 0.5, "ecn": True},
+            "tcp.ecn": True,
+        }
+    )
+
+
+@pytest.mark.parametrize("framing", ["cells", "packets"])
+def test_marks_are_those_that_the_port_counts(framing: str) -> None:
+    scenario = marking(framing)
+    (row,) = ct.run(scenario, replications=1).ports.filter(port="switch1 > switch2").to_dicts()
+    assert row["cells_discarded"] == 0
+    cells = read_cells(scenario, port_facts(scenario), (0.0, scenario.duration), scenario.seed)
+    assert cells.marks.sum() > 10
+    # What waits at the end of the run has not left with its mark.
+    assert 0 <= row["frames_marked"] - cells.marks.sum() <= (cells.last & np.isnan(cells.left)).sum()
+    assert not (cells.marked & cells.discarded).any()
+
+
+def test_a_frame_that_came_with_a_mark_gets_none_at_the_next_port() -> None:
+    """Behind the bottleneck of the same rate nothing waits, so nothing is marked anew."""
+    scenario = marking("packets")
+    behind = port_facts(scenario, "switch2 > dest1")
+    cells = read_cells(scenario, behind, (0.0, scenario.duration), scenario.seed)
+    assert not cells.marked.any()
+
+
+def test_a_picture_shows_each_marked_frame() -> None:
+    scenario = marking("packets")
+    figure = queue_of({"red": scenario}, None, (0.0, 1.0))
+    cells = read_cells(scenario, port_facts(scenario), (0.0, 1.0), scenario.seed)
+    above, lanes = figure.axes
+    for axis in (above, lanes):
+        drawn = sum(len(np.asarray(line.get_xdata())) for line in axis.lines if line.get_marker() == "^")
+        assert drawn == cells.marks.sum() > 0
+    assert f"{cells.marks.sum():,} marked" in above.get_title(loc="left").replace("\n", " ")
+    assert "marked" in legend_of(figure)
+    assert "marked" not in legend_of(queue_of({"epd": under("epd")}, None, SPAN))
 
 
 @pytest.mark.parametrize("longer", ["first", "second"])

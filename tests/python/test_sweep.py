@@ -11,7 +11,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future,
 from contextlib import closing
 from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -27,6 +27,9 @@ from celltrain.runs.store import FILE
 from celltrain.runs.work import Batch, work, worker_version
 from celltrain.sweeps import FRAMES, make_plan, run_plan
 from celltrain.verdicts import nearly_normal, spent_confidence
+
+if TYPE_CHECKING:
+    from conftest import Cli
 
 GRID = {"switch.discard.policy": ["epd", "ppd"], "switch.buffer": "100 cells .. 300 cells step 100 cells"}
 
@@ -408,6 +411,32 @@ def test_a_worker_of_another_version_does_nothing(scenario: ct.Scenario) -> None
 def test_what_is_no_executor_is_refused(scenario: ct.Scenario) -> None:
     with pytest.raises(ct.InputError, match="expected an executor"):
         ct.sweep(scenario, grid=GRID, executor="localhost:8786")  # type: ignore[arg-type]
+
+
+def test_the_measures_that_are_printed_can_be_chosen(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+    plan, out = tmp_path / "plan.toml", tmp_path / "out"
+    grid = '[sweep.grid]\n"switch.buffer" = ["50 cells", "100 cells"]\n'
+    plan.write_text(f'scenario = "{scenario_file.name}"\n[sweep]\nreplications = 2\n{grid}')
+    brief = ("sweep", plan, "--set", "duration=80 ms", "--out", out)
+    for measure, said in (
+        ("goodputt", "unknown measure 'goodputt': did you mean 'goodput'"),
+        ("fct_mean", "runs of this scenario lack the measure 'fct_mean'"),
+        (" , ", "--measure lists nothing"),
+    ):
+        answer = cli(*brief, "--measure", measure)
+        assert (answer.code, answer.out) == (2, "")
+        assert said in answer.err
+        assert not out.exists(), "nothing was run"
+    usual = cli(*brief).out
+    assert "cell loss ratio" in usual
+    chosen = cli(*brief, "--measure", "timeouts,Fairness index", "--measure", "timeouts").out
+    head, first = (line.split() for line in chosen.splitlines()[2:5:2])
+    assert head == ["switch.buffer", "timeouts", "fairness", "index"]
+    assert first[:2] == ["50", "cells"]
+    whole = json.loads(cli(*brief, "--json").out)
+    rows = json.loads(cli(*brief, "--json", "--measure", "timeouts").out)["rows"]
+    assert rows == [row for row in whole["rows"] if row["metric"] == "timeouts"]
+    assert len(rows) == 2
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2**31, 2**63 - 1])

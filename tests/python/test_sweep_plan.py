@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import celltrain as ct
-from celltrain.sweeps import load_plan, make_plan
+from celltrain.embedded import line_of
+from celltrain.sweeps import Plan, load_plan, make_plan
 from celltrain.sweeps.axes import quantities
 
 if TYPE_CHECKING:
@@ -294,3 +296,114 @@ def test_axes_with_units_sort_as_numbers(scenario: ct.Scenario) -> None:
     ]
     for frame in (sweep.summary, sweep.flows, sweep.ports, sweep.runs):
         assert set(frame[column]) == {50.0, 200.0, 350.0, 500.0}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ('"switch.buffer"', '"switch.bufer"', "switch.bufer", 'did you mean "buffer"'),
+        ('"400 cells"', '"400 calls"', "400 calls", 'found "400 calls"'),
+        ("[sweep.zip]", "[sweep.zap]", "[sweep.zap]", "did you mean 'zip'"),
+        ("seed = 11", "sed = 11", "sed = 11", "did you mean 'seed'"),
+        ("seed = 11", "seed = -1", "seed = -1", "seed must lie between"),
+        ("seed = 11", 'seed = "11"', "seed = ", "seed: expected a whole number"),
+        ("[sweep]", "[swep]", "[swep]", "did you mean 'sweep'"),
+        ('"throughput"', '"througput"', "througput", "did you mean 'throughput'"),
+    ],
+)
+def test_check_names_the_line_of_what_is_wrong_with_a_plan(
+    cli: Cli, plan_file: Path, old: str, new: str, line: str, words: str
+) -> None:
+    text = PLAN.replace(old, new, 1) if old != "[sweep]" else PLAN.replace("[sweep", "[swep")
+    plan_file.write_text(text, encoding="utf-8")
+    number = next(n for n, one in enumerate(text.splitlines(), 1) if line in one)
+    refused(cli("check", plan_file), f"error: {plan_file}:{number}: ", words)
+
+
+def test_check_tells_how_large_a_sweep_is(cli: Cli, plan_file: Path) -> None:
+    plan = load_plan(plan_file)
+    answer = cli("check", plan_file)
+    assert answer.code == 0
+    assert f"{plan_file} is valid: {plan.scenario.name}, " in answer.out
+    assert f"its sweep is valid: {plan.points} points, {plan.most_runs} runs at most, seed 11\n" in answer.out
+    told = json.loads(cli("check", plan_file, "--json").out)
+    assert (told["key"], told["sweep"]) == (plan.scenario.key, plan.to_json())
+    assert told["sweep"]["parameters"] == plan.parameters
+    refused(cli("check", plan_file, "--set", "switch.buffer=1 cells"), "as the plan sets switch.buffer")
+
+
+EMBEDDED = """
+[sweep]
+replications = 3
+
+[sweep.until]
+metric = "goodput"
+rel-ci = "50 %"
+
+[sweep.grid]
+"switch.buffer" = [
+  "100 cells",  # a comment with ]
+  "200 cells",
+]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("replications = 3", "replication = 3", "replication = ", "did you mean 'replications'"),
+        ('metric = "goodput"', 'metric = "goodputt"', "metric", "did you mean 'goodput'"),
+        ('rel-ci = "50 %"', 'rel-ci = "50"', "[sweep.until]", "until.rel-ci: expected a part"),
+        ("rel-ci", "rel-cj", "rel-cj", "did you mean 'rel-ci'"),
+        ('"switch.buffer" = [', '"switch.bufer" = [', "switch.bufer", 'did you mean "buffer"'),
+        ('  "200 cells",', '  "100 cells",', "switch.buffer", "the value 100 cells appears twice"),
+        ('  "200 cells",', "", "", ""),
+    ],
+)
+def test_check_names_the_line_of_what_is_wrong_with_the_sweep_of_a_scenario(
+    cli: Cli, scenario_file: Path, old: str, new: str, line: str, words: str
+) -> None:
+    text = scenario_file.read_text(encoding="utf-8") + EMBEDDED.replace(old, new, 1)
+    scenario_file.write_text(text, encoding="utf-8")
+    if not line:
+        answer = cli("check", scenario_file)
+        assert (answer.code, "its sweep is valid: 1 point, 100 runs at most" in answer.out) == (0, True)
+        return
+    number = max(n for n, one in enumerate(text.splitlines(), 1) if line in one)
+    refused(cli("check", scenario_file), f"error: {scenario_file}:{number}: ", words)
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        (("a",), 1),
+        (("b", "c"), 3),
+        (("b", "d", "e"), 4),
+        (("b", "f g"), 6),
+        (("h",), 10),
+        (("h", "i"), 11),
+        (("h", "k"), None),
+        (("x",), None),
+    ],
+)
+def test_keys_are_found_on_the_lines_on_which_they_begin(place: tuple[str, ...], line: int | None) -> None:
+    text = 'a = 1 # a\n[b]\nc = 2\nd.e = 3\n\n"f g" = [\n  "[h]",\n  1,\n]\n[[h]]\ni = """\nx = 1\n"""\n'
+    assert line_of(text, place) == line
+
+
+@pytest.mark.parametrize("along", [True, False])
+def test_measures_that_only_some_points_have_are_taken(
+    scenario: ct.Scenario, along: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one that no point has which differs from the first along one axis."""
+    if not along:
+        monkeypatch.setattr(Plan, "_along_axes", lambda _: [0])
+    plan = make_plan(scenario, grid={"measures.delays": ["none", "tcp"], "switch.buffer": ["100 cells"]})
+    assert plan.check_measures(["Goodput", "transfer_delay_mean", "goodput"]) == [
+        "goodput",
+        "transfer_delay_mean",
+    ]
+    with pytest.raises(ct.InputError, match="runs of this scenario lack the measure 'fct_mean'"):
+        plan.check_measures(["goodput", "fct_mean"])
+    with pytest.raises(ct.InputError, match="unknown measure 'goodputt': did you mean 'goodput'"):
+        plan.check_measures(["goodputt"])

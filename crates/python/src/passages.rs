@@ -100,5 +100,6 @@ fn columns<'py>(py: Python<'py>, found: &[Passage], names: &[String]) -> PyResul
     dict.set_item("left", times(|cell| cell.left))?;
     dict.set_item("reason", found.iter().map(|cell| cell.reason.unwrap_or_default()).collect::<Vec<_>>())?;
     dict.set_item("broken", found.iter().map(|cell| cell.broken).collect::<Vec<_>>())?;
+    dict.set_item("marked", found.iter().map(|cell| cell.marked).collect::<Vec<_>>())?;
     Ok(dict)
 }

@@ -59,7 +59,8 @@ pub enum CubicArithmetic {
     Exact,
     /// Windows and the estimate of Reno in whole segments, rounded down; the curve is looked at one smallest round trip ahead;
     /// while the window stands, its increment is computed 32 times a second at most; a loss reduces the window, not what is in
-    /// flight: Linux. Small windows therefore fall further and grow later.
+    /// flight; an undone loss restores the window alone; a timeout forgets the smallest round trip: Linux. Small windows therefore
+    /// fall further and grow later.
     Segments,
 }
 

@@ -42,7 +42,7 @@ COMMANDS = {
     ),
     "suite": Entry("suite", "Evaluate policies or stacks by the statements of a suite."),
     "lab": Entry("lab", "Open the lab: the same engine, live in a browser."),
-    "check": Entry("inspect", "Check a scenario without running it, or a results folder."),
+    "check": Entry("inspect", "Check a scenario, a plan or a results folder."),
     "policies": Entry("inspect", "List the discard policies, or describe one with its parameters."),
     "measures": Entry("inspect", "List the measures, or define one."),
     "schema": Entry("inspect", "Print the JSON schema of scenario files."),

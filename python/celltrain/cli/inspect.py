@@ -20,7 +20,8 @@ __all__ = ["bench", "check", "measures", "policies", "schema"]
 
 def check(
     scenario: Annotated[
-        str, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML), or a results folder.")
+        str,
+        typer.Argument(metavar="FILE", help="A scenario or the plan of a sweep (TOML), or a results folder."),
     ],
     set_: options.Set = None,
     resolved: Annotated[
@@ -28,20 +29,27 @@ def check(
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Check a scenario without running it, or a results folder.
+    """Check a scenario, a plan or a results folder.
 
-    Of a scenario, notes name some settings that have no effect, such as ECN where no switch marks. Of a
-    results folder, every file is compared with its checksum, and the defaults that have changed since are
-    listed.
+    Nothing runs. Of a scenario, notes name some settings that have no effect, such as ECN where no switch
+    marks. Of a plan, and of a scenario with a sweep, every point is checked too. Of a results folder, every
+    file is compared with its checksum, and the defaults that have changed since are listed.
     """
     from celltrain.notes.settings import notes
+    from celltrain.sweeps.plan import check_plan
     from celltrain.text import counted
 
     if options.is_folder(scenario):
         options.refuse(Path(scenario), {"--set": set_, "--resolved": resolved, "--json": json})
         _check_folder(Path(scenario))
         return
-    loaded = options.load_scenario(scenario, set_)
+    with options.watched("checking"):
+        plan = check_plan(scenario, options.settings(set_).items())
+    if plan is None:
+        loaded = options.load_scenario(scenario, set_)
+    else:
+        loaded = plan.scenario
+        options.note_sweep(scenario)
     if json:
         terminal.print_json(
             {
@@ -54,6 +62,7 @@ def check(
                 "bottleneck": loaded.bottleneck,
                 "notes": notes(loaded),
                 "scenario": loaded.resolved(),
+                **({} if plan is None else {"sweep": plan.to_json()}),
             }
         )
     elif resolved:
@@ -64,6 +73,10 @@ def check(
             f"{counted(loaded.replications, 'replication')} of {loaded.duration:g} s "
             f"({loaded.warm_up:g} s warm-up), seed {loaded.seed}, key {loaded.key}"
         )
+        if plan is not None:
+            most = "" if plan.until is None else " at most"
+            size = f"{counted(plan.points, 'point')}, {counted(plan.most_runs, 'run')}{most}"
+            terminal.say(f"its sweep is valid: {size}, seed {plan.seed}")
         terminal.say_notes(notes(loaded))
 
 

@@ -38,6 +38,7 @@ __all__ = [
     "is_folder",
     "load_scenario",
     "measures",
+    "note_sweep",
     "pictures",
     "refuse",
     "running",
@@ -195,10 +196,13 @@ def load_scenario(path: str, pairs: Sequence[str] | None) -> "ScenarioFile":
 
     loaded, sweep = load_with_sweep(path, settings(pairs).items())
     if sweep is not None:
-        terminal.note(
-            f"{path} has a [sweep]: this is its base alone; `celltrain sweep {path}` runs the sweep"
-        )
+        note_sweep(path)
     return loaded
+
+
+def note_sweep(path: str) -> None:
+    """Says that a command takes the base of a sweep."""
+    terminal.note(f"{path} has a [sweep]: this is its base alone; `celltrain sweep {path}` runs the sweep")
 
 
 def again(
@@ -317,7 +321,8 @@ def claimed(
 ) -> "Iterator[Folder | None]":
     """The folder of `--out`, claimed before anything runs; None when there is none.
 
-    An interrupt ends with exit code 130, also before the runs begin and while results are written.
+    An interrupt ends with exit code 130, also before the runs begin and while results are written. Where runs
+    were made and something is refused after them, a note says that they are kept.
     """
     if out is None:
         if overwrite:
@@ -330,7 +335,14 @@ def claimed(
 
     try:
         with claim(out, kind, key, asked=asked, overwrite=overwrite, note=terminal.note) as folder:
-            yield folder
+            try:
+                yield folder
+            except InputError:
+                if folder.keeps_runs:
+                    terminal.note(
+                        f"the runs that ended are kept in {out}: a corrected command goes on from there"
+                    )
+                raise
     except KeyboardInterrupt:
         raise _interrupted(out) from None
 

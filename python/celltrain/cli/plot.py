@@ -61,6 +61,9 @@ Port = Annotated[
         metavar="PORT", help="Show this port, such as 'switch1 > switch2'. Default: the bottleneck."
     ),
 ]
+EntityName = Annotated[
+    str | None, typer.Option("--of", metavar="NAME", help="Show only the values of this flow or port.")
+]
 VariantNames = Annotated[
     str | None,
     typer.Option(metavar="A,B,…", help="Show only these variants of a comparison, in this order."),
@@ -116,7 +119,12 @@ def queue(
 
 @app.command("windows")
 def windows(
-    folder: Folder, variants: VariantNames = None, replication: Replication = 0, out: Out = None
+    folder: Folder,
+    variants: VariantNames = None,
+    replication: Replication = 0,
+    begin: Begin = None,
+    end: End = None,
+    out: Out = None,
 ) -> None:
     """Draw the congestion windows of a traced run, and their sum.
 
@@ -125,7 +133,38 @@ def windows(
     target = _target(out, "windows")
     found = _read(folder, ("run", "compare"), {"--variants": variants})
     more: dict[str, Any] = _some(found, variants)
-    _drawn(target, lambda: found.plot.windows(replication, **more))
+    _drawn(target, lambda: found.plot.windows(replication, span=(begin, end), **more))
+
+
+@app.command("series")
+def series(
+    folder: Folder,
+    metric: Annotated[
+        str,
+        typer.Argument(
+            metavar="METRIC",
+            help="A series, such as acr, source_queue, utilisation or cwnd; `celltrain measures` lists all.",
+        ),
+    ],
+    entity: EntityName = None,
+    variants: VariantNames = None,
+    replication: Replication = 0,
+    begin: Begin = None,
+    end: End = None,
+    out: Out = None,
+) -> None:
+    """Draw a series of a traced run over time.
+
+    Each flow or port has a line. Rates of ABR sources (acr) stand beside the link rate of the bottleneck. A
+    comparison has one panel per variant.
+    """
+    target = _target(out, "series")
+    found = _read(folder, ("run", "compare"), {"--variants": variants})
+    more: dict[str, Any] = _some(found, variants)
+    _drawn(
+        target,
+        lambda: found.plot.series(metric, entity, span=(begin, end), replication=replication, **more),
+    )
 
 
 @app.command("compare")
@@ -181,9 +220,7 @@ def cdf(
             "Runs with --events have the series rtt.",
         ),
     ],
-    entity: Annotated[
-        str | None, typer.Option("--of", metavar="NAME", help="Show only the values of this flow or port.")
-    ] = None,
+    entity: EntityName = None,
     variants: VariantNames = None,
     begin: DelayBegin = None,
     end: DelayEnd = None,

@@ -22,6 +22,7 @@ from celltrain.results import Record, Result, provenance
 from celltrain.runs import Store
 from celltrain.scenario import Scenario
 from celltrain.trials import ITS, TO_COME, measured
+from celltrain.verdicts import LEAST
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -107,7 +108,7 @@ def compare(
         store = Store(None, first[0].seed) if store is None else store
     began, before = time.perf_counter(), 0 if store is None else len(store)
     while True:
-        looks += 1
+        looks += count >= LEAST  # with fewer replications nothing can be decided, so that no error is spent
         tasks = {name: replicate(one, count, first[0].seed, trace) for name, one in changed.items()}
         found, defects = attempt(
             [task for group in tasks.values() for task in group],
@@ -121,13 +122,16 @@ def compare(
         runs = _Runs(tasks, found, defects, time.perf_counter() - began, reused)
         until = None
         if followed is not None:
-            until = {"measure": followed, "looks": looks, "first": step, "most": most}
+            until = {"measure": followed, "looks": max(looks, 1), "first": step, "most": most}
         comparison = _compared(scenario, settings, changed, runs, {"measures": chosen, "until_clear": until})
-        for name in judged if looks == 1 else ():
+        for name in judged if count == step else ():
             _measured(name, comparison)
         if followed is None or defects or count >= most:
             return comparison
-        if not comparison.leader(followed).tied:
+        leader = comparison.leader(followed)
+        if (
+            not leader.tied or leader.undefined
+        ):  # what is undefined in a replication stays undefined with more
             return comparison
         count = min(count + step, most)
 

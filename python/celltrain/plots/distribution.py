@@ -41,8 +41,11 @@ OVER_PERIODS = ("utilisation",)
 OF_EVENTS = ("sent", "retransmitted", "acknowledged", "rtt", "ssthresh")
 """Series that only runs with recorded events have."""
 
-DECADES = 100
-"""The ratio of the 99th percentile to the first from which on the axis is logarithmic."""
+SPAN = 20
+"""The ratio of the largest value to the 5th percentile above which the axis is logarithmic, as in reports.
+
+The few smallest values do not decide: there is hardly a curve below them.
+"""
 
 
 class Sample(NamedTuple):
@@ -210,7 +213,7 @@ def cdf(samples: Mapping[str, Sample], label: str) -> "Figure":
             heights = [one / 100 for one in PERCENTILES]
             axis.plot(marks, heights, "o", color=colour, markersize=4, clip_on=False, zorder=3)
         axis.set_ylim(0, 1.02)
-        if _spreads(every):
+        if _is_wide(every):
             logarithmic(axis, "x")
         elif min(float(values[0]) for values in every.values()) >= 0:
             is_nothing = not any(float(values[-1]) for values in every.values())
@@ -254,7 +257,7 @@ def _rank(count: int, percent: int) -> int:
     return -(-percent * count // 100) - 1
 
 
-def _spreads(every: "Mapping[str, Values]") -> bool:
-    lows = [_percentile(values, 1) for values in every.values()]
-    highs = [_percentile(values, 99) for values in every.values()]
-    return min(lows) > 0 and max(highs) > DECADES * min(lows)
+def _is_wide(every: "Mapping[str, Values]") -> bool:
+    """Whether values of very different sizes are drawn: most would be at the beginning of a linear axis."""
+    least = min(_percentile(values, 5) for values in every.values())
+    return least > 0 and max(float(values[-1]) for values in every.values()) > SPAN * least

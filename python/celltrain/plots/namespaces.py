@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from celltrain.plots.distribution import Values
     from celltrain.plots.queue import QueuePanel
     from celltrain.sweeps import Sweep
+    from celltrain.traces import Trace
 
 __all__ = [
     "ComparisonPlots",
@@ -43,8 +44,14 @@ WHOLE: Span = (None, None)
 LEAST_SAMPLES = 2
 """Samples of an occupancy that make a line."""
 
+NO_SAMPLES_HERE = " in this time: show a longer one (--from, --to, or span)"
+"""What is said where a part of a run has too few samples."""
+
+CELL_BITS = 8 * 53
+"""Bits of a cell."""
+
 MOST_VARIANTS = 12
-"""Variants whose windows are drawn unless asked otherwise."""
+"""Variants whose series are drawn unless asked otherwise."""
 
 
 class ResultPlots:
@@ -69,9 +76,31 @@ class ResultPlots:
             {name: scenario_of(result) for name, result in one.items()}, one, port, span, replication
         )
 
-    def windows(self, replication: int = 0) -> "Figure":
-        """The congestion windows of a traced run, one strip for each connection, and their sum."""
-        return _windows({self._result.manifest["name"]: self._result}, replication)
+    def windows(self, replication: int = 0, span: Span = WHOLE) -> "Figure":
+        """The congestion windows of a traced run, one strip for each connection, and their sum.
+
+        Args:
+            replication: which replication, from 0.
+            span: begin and end of the time to show, in seconds.
+        """
+        name = self._result.manifest["name"]
+        return _windows({name: self._result}, {name: self._scenario}, span, replication)
+
+    def series(
+        self, metric: str, entity: str | None = None, span: Span = WHOLE, replication: int = 0
+    ) -> "Figure":
+        """A series of a traced run over time, a line for each flow or port.
+
+        Rates of ABR sources ("acr") stand beside the link rate of the bottleneck.
+
+        Args:
+            metric: its name or title.
+            entity: only the line of this flow or port.
+            span: begin and end of the time to show, in seconds.
+            replication: which replication, from 0.
+        """
+        name = self._result.manifest["name"]
+        return _series({name: self._result}, {name: self._scenario}, metric, entity, span, replication)
 
     def flow(self, name: str, span: Span = WHOLE, replication: int = 0) -> "Figure":
         """A TCP connection: sequence numbers, ACKs, windows, and its events with their causes.
@@ -96,6 +125,9 @@ class ResultPlots:
         from celltrain.plots import flow_bars
 
         return flow_bars(self._result)
+
+    def _scenario(self) -> Scenario:
+        return scenario_of(self._result)
 
     def cdf(self, metric: str, entity: str | None = None, span: Span = WHOLE) -> "Figure":
         """The distribution of a series after the warm-up, of a column of flows, or of a summary metric.
@@ -139,16 +171,26 @@ class ComparisonPlots:
         scenarios = {name: self._found.scenarios[name] for name in results}
         return _queue(scenarios, results, port, span, replication)
 
-    def windows(self, replication: int = 0, variants: Sequence[str] = ()) -> "Figure":
-        """The congestion windows of some variants to one scale; of all by default, twelve at most."""
-        from celltrain.plots.style import noted, styled
+    def windows(self, replication: int = 0, variants: Sequence[str] = (), span: Span = WHOLE) -> "Figure":
+        """The congestion windows of some variants to one scale; of all by default, twelve at most.
 
-        known = self._found.variants
-        figure = _windows(self._some(variants or known[:MOST_VARIANTS]), replication)
-        if not variants and len(known) > MOST_VARIANTS:
-            with styled():
-                noted(figure, first_of(MOST_VARIANTS, len(known), "variant"))
-        return figure
+        `span` is begin and end of the time to show, in seconds.
+        """
+        results = self._shown(variants)
+        return self._with_rest(_windows(results, self._scenarios(results), span, replication), variants)
+
+    def series(
+        self,
+        metric: str,
+        entity: str | None = None,
+        variants: Sequence[str] = (),
+        span: Span = WHOLE,
+        replication: int = 0,
+    ) -> "Figure":
+        """A series over time under some variants, one panel each; see `ResultPlots.series`."""
+        results = self._shown(variants)
+        figure = _series(results, self._scenarios(results), metric, entity, span, replication)
+        return self._with_rest(figure, variants)
 
     def cdf(
         self, metric: str, entity: str | None = None, variants: Sequence[str] = (), span: Span = WHOLE
@@ -157,6 +199,23 @@ class ComparisonPlots:
         scenarios = self._found.scenarios
         every = {name: (scenarios[name], one) for name, one in self._some(variants).items()}
         return _cdf(every, metric, entity, span)
+
+    def _scenarios(self, names: Iterable[str]) -> "dict[str, Callable[[], Scenario]]":
+        return {name: partial(self._found.scenarios.__getitem__, name) for name in names}
+
+    def _shown(self, names: Sequence[str]) -> dict[str, Result]:
+        """Some variants; the first ones, if none are named."""
+        return self._some(names or self._found.variants[:MOST_VARIANTS])
+
+    def _with_rest(self, figure: "Figure", names: Sequence[str]) -> "Figure":
+        """A figure of variants that says how many it leaves out, if none are named."""
+        from celltrain.plots.style import noted, styled
+
+        count = len(self._found.variants)
+        if not names and count > MOST_VARIANTS:
+            with styled():
+                noted(figure, first_of(MOST_VARIANTS, count, "variant"))
+        return figure
 
     def _some(self, names: Sequence[str]) -> dict[str, Result]:
         names = arguments.names("variants", names, self._found.baseline)
@@ -258,16 +317,14 @@ def _queue(
     from celltrain.cells import port_facts, units_within
     from celltrain.plots.queue import MOST_CELLS, queue
 
-    time = span_of(max(scenarios.values(), key=lambda one: one.duration), span)
+    time = _common_span(scenarios.values(), span)
     _check_replication(results.values(), replication)
     facts = {name: port_facts(scenario, port) for name, scenario in scenarios.items()}
     # All of them or none: what is below the queues has one scale.
     one_by_one = all(units_within(one, time) <= MOST_CELLS for one in facts.values())
 
     def panel(name: str, scenario: Scenario) -> "QueuePanel":
-        own = (time[0], min(time[1], scenario.duration))
-        if own[0] >= own[1]:
-            raise InputError(f"the run ends at {scenario.duration:g} s: begin earlier (--from, or span)")
+        own = _within_run(scenario, time)
         return _queue_panel(
             name, scenario, results.get(name), facts[name], own, replication, seed, one_by_one
         )
@@ -288,7 +345,7 @@ def _queue_panel(
 ) -> "QueuePanel":
     from celltrain.cells import read_cells
     from celltrain.plots.queue import QueuePanel
-    from celltrain.traces import Trace
+    from celltrain.traces import within
 
     title = f"{name}, {facts.name}"
     master = scenario.seed if seed is None else seed
@@ -301,10 +358,7 @@ def _queue_panel(
         from celltrain.experiment import Task, alone
 
         every = alone(Task(scenario, master, replication, trace=True)).traces("occupancy")
-    found = next((one for one in every if one.entity == facts.name), None)
-    if found is not None:
-        inside = (found.t >= span[0]) & (found.t <= span[1])
-        found = Trace(found.entity, found.unit, found.t[inside], found.value[inside])
+    found = next(iter(within([one for one in every if one.entity == facts.name], span)), None)
     if found is None or len(found.t) < LEAST_SAMPLES:
         raise InputError(
             f"the run has fewer than {LEAST_SAMPLES} samples of {facts.name} in this time: "
@@ -313,23 +367,122 @@ def _queue_panel(
     return QueuePanel(title, facts, sampled=found)
 
 
-def _windows(results: Mapping[str, Result], replication: int) -> "Figure":
+def _windows(
+    results: Mapping[str, Result],
+    scenarios: "Mapping[str, Callable[[], Scenario]]",
+    span: Span,
+    replication: int,
+) -> "Figure":
     from celltrain.plots.series import WindowPanel, windows
     from celltrain.traces import flow_groups, windows_of
 
     _check_replication(results.values(), replication)
+    time, own = _spans(scenarios, span)
 
     def panel(name: str, result: Result) -> WindowPanel:
-        every = windows_of(result, replication)
+        every = windows_of(result, replication, own(name))
         if every is None:
+            here = "" if time is None else NO_SAMPLES_HERE
             raise InputError(
                 "there are no windows: only traced runs of TCP have them (--trace, trace=True), of flows "
-                "that are not short, and only where they last two sample periods or more"
+                f"that are not short, and only where they last two sample periods or more{here}"
             )
         return WindowPanel(name, every, flow_groups(result.flows))
 
     columns = _of_each({name: partial(panel, name, result) for name, result in results.items()})
-    return windows([*columns.values()])
+    return windows([*columns.values()], time)
+
+
+def _series(
+    results: Mapping[str, Result],
+    scenarios: "Mapping[str, Callable[[], Scenario]]",
+    metric: str,
+    entity: str | None,
+    span: Span,
+    replication: int,
+) -> "Figure":
+    from celltrain.plots.distribution import unknown_metric
+    from celltrain.plots.series import SeriesPanel, over_time
+    from celltrain.traces import lines, told_apart, within
+
+    _check_replication(results.values(), replication)
+    name = registry.called(arguments.text("metric", metric), ("time",))
+    if name not in [one.name for one in registry.measures() if one.over == "time"]:
+        raise unknown("series", metric, [one.name for one in registry.measures() if one.over == "time"])
+    time, own = _spans(scenarios, span)
+
+    def panel(variant: str, result: Result) -> SeriesPanel:
+        every = result.traces(name, replication=replication)
+        if not every:
+            raise unknown_metric(name, result.series["metric"].unique())
+        if entity is not None:
+            every = _only(every, entity)
+        drawn = lines(within(every, own(variant)))
+        if not drawn:
+            here = "" if time is None else NO_SAMPLES_HERE
+            raise InputError(f"{name} has fewer than {LEAST_SAMPLES} samples{here}")
+        shown, part = told_apart(drawn, result)
+        title = ": ".join(filter(None, (variant, part or (shown[0].entity if len(shown) == 1 else ""))))
+        levels = _link_rate(scenarios[variant]()) if name == "acr" else {}
+        return SeriesPanel(title, shown, registry.measure(name, "time").title, levels)
+
+    every = _of_each({variant: partial(panel, variant, result) for variant, result in results.items()})
+    return over_time([*every.values()], time)
+
+
+def _only(every: "Sequence[Trace]", entity: str) -> "list[Trace]":
+    """The trace of one flow or port.
+
+    Raises:
+        InputError: there is none.
+    """
+    found = [one for one in every if one.entity == entity]
+    if not found:
+        raise unknown("flow or port", arguments.text("entity", entity), [one.entity for one in every])
+    return found
+
+
+def _link_rate(scenario: Scenario) -> dict[str, float]:
+    """The link rate of the bottleneck in cells per second, by a name that has it as scenarios do."""
+    from celltrain.cells import port_facts
+    from celltrain.text import scale
+
+    if scenario.bottleneck is None:
+        return {}
+    rate = port_facts(scenario).rate
+    factor, unit = scale(rate, "bit/s")
+    return {f"link rate\n{rate / factor:.6g} {unit}": rate / CELL_BITS}
+
+
+def _spans(
+    scenarios: "Mapping[str, Callable[[], Scenario]]", span: Span
+) -> "tuple[tuple[float, float] | None, Callable[[str], tuple[float, float] | None]]":
+    """The time to show of runs, and what gives each run's own part of it by its name; None for all.
+
+    The scenarios are made only where a time is given: results of old versions have none.
+    """
+    if span == WHOLE:
+        return None, lambda _: None
+    every = {name: make() for name, make in scenarios.items()}
+    time = _common_span(every.values(), span)
+    return time, lambda name: _within_run(every[name], time)
+
+
+def _common_span(scenarios: Iterable[Scenario], span: Span) -> tuple[float, float]:
+    """The time to show of several runs: it ends within the longest."""
+    return span_of(max(scenarios, key=lambda one: one.duration), span)
+
+
+def _within_run(scenario: Scenario, time: tuple[float, float]) -> tuple[float, float]:
+    """The part of a time that lies within a run.
+
+    Raises:
+        InputError: the run ends before it.
+    """
+    begin, end = time[0], min(time[1], scenario.duration)
+    if begin >= end:
+        raise InputError(f"the run ends at {scenario.duration:g} s: begin earlier (--from, or span)")
+    return begin, end
 
 
 def _cdf(

@@ -1,18 +1,17 @@
 """The queue of a port: its occupancy against capacity and thresholds, and what became of the cells that came.
 
-Cells are **accepted**, **discarded**, or **dead**: accepted, though some of their frame is lost. A short
-time is drawn cell by cell; over a longer one cells are counted, and over a whole run there is the sampled
-occupancy alone.
+Cells are **accepted**, **discarded**, or **dead**: accepted, though some of their frame is lost. Accepted
+ones may get a congestion **mark**. A short time is drawn cell by cell; over a longer one cells are counted,
+and over a whole run there is the sampled occupancy alone.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from celltrain.cells import Cells, PortFacts
-from celltrain.plots.style import COLOURS, inches_beside, legible, panels, styled, titled
-from celltrain.text import number, scale
+from celltrain.plots.style import COLOURS, LEVEL, inches_beside, legible, named_levels, panels, styled, titled
+from celltrain.text import counted, number, scale
 from celltrain.traces import Trace, decimate
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ MANY = 3
 TALL, LOW = 1.7, 0.95
 """Inches of an occupancy."""
 
-DISCARDED, DEAD, USEFUL = COLOURS[1], "#8a8f98", COLOURS[0]
+DISCARDED, DEAD, USEFUL, MARKED = COLOURS[1], "#8a8f98", COLOURS[0], COLOURS[6]
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
             above = axes[each * place]
             top = tops[panel.port.framing]
             _occupancy(above, panel, factor, top)
-            _name_levels(above, _levels(panel.port, top), top, LABEL / high * top)
+            named_levels(above, _levels(panel.port, top), line=LEVEL / high * top)
             above.tick_params(axis="x", labelbottom=not low and panel is every[-1])
             titled(above, _title(panel), beside=beside, fontsize="medium")
             if low:
@@ -134,10 +133,6 @@ def _is_drawn(panel: QueuePanel) -> bool:
     return panel.cells is not None and len(panel.cells.flow) <= MOST_DRAWN
 
 
-LABEL = 0.115
-"""Inches of a label beside a panel."""
-
-
 def _top(panel: QueuePanel) -> float:
     """The height of the axis: the capacity where the queue comes near it, otherwise the longest queue."""
     if panel.cells is not None:
@@ -155,6 +150,8 @@ def _title(panel: QueuePanel) -> str:
     arrived, discarded, dead = panel.cells.counts
     carried = max(arrived - discarded, 1)
     said = f"{panel.title}: of {arrived:,} {unit} {discarded:,} discarded"
+    if marks := int(panel.cells.marks.sum()):
+        said += f", {counted(marks, 'frame')} marked" if unit == "cells" else f", {marks:,} marked"
     share = number(100 * dead / carried, 2)
     return f"{said}, {dead:,} dead ({share} % of what was carried)" if unit == "cells" else said
 
@@ -175,39 +172,12 @@ def _occupancy(axis: "Axes", panel: QueuePanel, factor: float, top: float) -> No
             linewidth=0.0,
         )
         axis.plot(times * factor, level, drawstyle="steps-post", color=USEFUL, linewidth=0.9)
-        _crosses(axis, panel, factor, times, level)
+        _fates(axis, panel, factor, times, level)
     elif panel.sampled is not None:
         drawn = decimate(panel.sampled, POINTS)
         axis.plot(drawn.t * factor, drawn.value, color=USEFUL, linewidth=0.7)
     axis.set_ylim(0, top)
     axis.set_ylabel(f"queue ({panel.port.framing})")
-
-
-def _name_levels(axis: "Axes", levels: Mapping[str, float], top: float, line: float) -> None:
-    """Draws capacity and thresholds, and names them beside the picture, where no cross is.
-
-    Args:
-        axis: the panel.
-        levels: their heights by their names.
-        top: the height of the panel.
-        line: the height of a name: those of levels that are near one another stand apart.
-    """
-    above = math.inf
-    for name, height in sorted(levels.items(), key=lambda level: -level[1]):
-        solid = name.startswith("capacity")
-        axis.axhline(
-            height, color="#333333", linewidth=1.1 if solid else 0.9, linestyle="-" if solid else "--"
-        )
-        above = min(height, above - line)
-        axis.annotate(
-            name,
-            (1, above),
-            xycoords=("axes fraction", "data"),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize="x-small",
-        )
 
 
 def _levels(port: PortFacts, top: float) -> Mapping[str, float]:
@@ -220,23 +190,27 @@ def _levels(port: PortFacts, top: float) -> Mapping[str, float]:
     return {name: height for name, height in named.items() if height <= top}
 
 
-def _crosses(axis: "Axes", panel: QueuePanel, factor: float, times: Any, level: Any) -> None:
-    """Where discarded cells met the queue."""
+def _fates(axis: "Axes", panel: QueuePanel, factor: float, times: Any, level: Any) -> None:
+    """Where discarded cells met the queue, and the last ones of frames that got a mark."""
     import numpy as np
 
     cells = panel.cells
     assert cells is not None
-    gone = cells.arrived[cells.discarded & ~np.isnan(cells.arrived)]
-    if not len(gone):
-        return
-    heights = level[np.clip(np.searchsorted(times, gone, side="right") - 1, 0, None)]
     size, edge = (4.0, 1.1) if _is_drawn(panel) else (2.5, 0.7)
-    look: dict[str, Any] = {"color": DISCARDED, "markersize": size, "markeredgewidth": edge}
-    axis.plot(gone * factor, heights, linestyle="", marker="x", **look)
+    for chosen, marker, colour in ((cells.marks, "^", MARKED), (cells.discarded, "x", DISCARDED)):
+        met = cells.arrived[chosen & ~np.isnan(cells.arrived)]
+        if not len(met):
+            continue
+        heights = level[np.clip(np.searchsorted(times, met, side="right") - 1, 0, None)]
+        look: dict[str, Any] = {"color": colour, "markersize": size, "markeredgewidth": edge}
+        axis.plot(met * factor, heights, linestyle="", marker=marker, **look)
 
 
 def _trains(axis: "Axes", cells: Cells, lanes: Sequence[str], factor: float) -> None:
-    """Every cell at its arrival, a lane for each VC: full, hollow if dead, a cross if discarded."""
+    """Every cell at its arrival, a lane for each VC: full, hollow if dead, a cross if discarded.
+
+    A triangle is at the end of each marked frame.
+    """
     import numpy as np
     from matplotlib.collections import PolyCollection
 
@@ -256,16 +230,12 @@ def _trains(axis: "Axes", cells: Cells, lanes: Sequence[str], factor: float) -> 
         axis.plot(
             ends, np.full(len(ends), base + 0.9), linestyle="", marker=".", markersize=2.5, color="#333333"
         )
-        gone = cells.arrived[mine & cells.discarded] * factor + width / 2
-        axis.plot(
-            gone,
-            np.full(len(gone), base + 0.45),
-            linestyle="",
-            marker="x",
-            markersize=5,
-            markeredgewidth=1.3,
-            color=DISCARDED,
-        )
+        for chosen, look in (
+            (cells.marks, {"marker": "^", "markersize": 3.5, "color": MARKED}),
+            (cells.discarded, {"marker": "x", "markersize": 5, "markeredgewidth": 1.3, "color": DISCARDED}),
+        ):
+            middles = cells.arrived[mine & chosen] * factor + width / 2
+            axis.plot(middles, np.full(len(middles), base + 0.45), linestyle="", **look)
     axis.set_ylim(0, max(len(lanes), 1))
     axis.set_yticks([place[name] + 0.45 for name in lanes], legible(lanes), fontsize="small")
     axis.tick_params(axis="y", length=0)
@@ -274,13 +244,14 @@ def _trains(axis: "Axes", cells: Cells, lanes: Sequence[str], factor: float) -> 
 
 
 def _counts(axis: "Axes", cells: Cells, span: tuple[float, float], factor: float) -> None:
-    """How many cells came in each part of the time: useful, dead and discarded ones on top of one another."""
+    """How many cells came in each part of the time: useful, marked, dead and discarded ones, stacked."""
     import numpy as np
 
     edges = np.linspace(*span, BINS + 1)
     came = ~np.isnan(cells.arrived)
     parts = (
-        (came & cells.accepted & ~cells.dead, {"color": USEFUL, "alpha": 0.55}),
+        (came & cells.accepted & ~cells.dead & ~cells.marked, {"color": USEFUL, "alpha": 0.55}),
+        (came & cells.accepted & ~cells.dead & cells.marked, {"color": MARKED}),
         (came & cells.dead, {"facecolor": "white", "edgecolor": DEAD, "hatch": "////", "linewidth": 0.3}),
         (came & cells.discarded, {"color": DISCARDED}),
     )
@@ -310,9 +281,11 @@ def _legend(figure: "Figure", every: Sequence[QueuePanel], each_cell: bool) -> N
     if any(cells.port.framing == "cells" and cells.dead.any() for cells in drawn):
         label = "dead: part of a broken frame"
         handles.append(Patch(facecolor="white", edgecolor=DEAD, hatch="////", label=label))
+    if any(cells.marks.any() for cells in drawn):
+        handles.append(Line2D([], [], linestyle="", marker="^", color=MARKED, markersize=4, label="marked"))
     if any(cells.counts[1] for cells in drawn):
         look: dict[str, Any] = {"linestyle": "", "marker": "x", "markeredgewidth": 1.3}
         handles.append(Line2D([], [], color=DISCARDED, label="discarded", **look))
     if each_cell:
         handles.append(Line2D([], [], linestyle="", marker=".", color="#333333", label="end of a frame"))
-    figure.legend(handles=handles, loc="outside lower center", ncols=4)
+    figure.legend(handles=handles, loc="outside lower center", ncols=5)

@@ -1,23 +1,24 @@
 """Pictures of time series: the windows of every connection, the occupancy of every port."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 from typing import TYPE_CHECKING
 
 from celltrain.plots.style import (
-    NAME,
+    LEVEL,
     colour_of,
     evenly_wrapped,
     inches_beside,
     keyed,
     legible,
+    named_levels,
     noted,
     panels,
     styled,
     titled,
 )
-from celltrain.text import either, scale, with_unit
+from celltrain.text import either, quantity, scale, with_unit
 from celltrain.traces import Trace, Windows, decimate, height_told, strip_heights
 
 if TYPE_CHECKING:
@@ -31,6 +32,12 @@ LABEL = 26
 
 POINTS = 1200
 """Points drawn of a series: more than a column of a printed page can show."""
+
+LINES, MARGIN = 2.4, 1.05
+"""Inches of a panel of lines, and its height over that of what it shows."""
+
+NEAR = 4
+"""The ratio of a level to the largest value up to which it is drawn: a higher one would flatten the lines."""
 
 MOST_BESIDE = 3
 """Panels of windows side by side."""
@@ -66,44 +73,62 @@ class SeriesPanel:
     traces: Sequence[Trace]
     label: str
     """What the series are."""
+    levels: Mapping[str, float] = field(default_factory=dict)
+    """Heights to compare the series with, by their names."""
 
 
-def over_time(every: Sequence[SeriesPanel]) -> "Figure":
-    """Time series as lines, one panel per run, all panels over the same time and to one scale."""
+def over_time(every: Sequence[SeriesPanel], span: tuple[float, float] | None = None) -> "Figure":
+    """Time series as lines, one panel per run, all panels over the same time and to one scale.
+
+    A group has one colour in all panels. Levels that lie far above every series are told below the picture.
+
+    Args:
+        every: a panel for each run.
+        span: begin and end of the time axis, in seconds; from zero to the last sample by default.
+    """
+    drawn = [trace for panel in every for trace in panel.traces]
+    colours = colour_of([trace.group or trace.entity for trace in drawn])
+    top = max(float(trace.value.max()) for trace in drawn)
+    low = min(0.0, *(float(trace.value.min()) for trace in drawn))
+    levels = {name: height for panel in every for name, height in panel.levels.items()}
+    near = {name: height for name, height in levels.items() if height <= NEAR * top}
+    top = MARGIN * max([top, *near.values()]) or 1.0
+    counted = either(trace.unit for trace in drawn)
+    size, prefixed = scale(top / MARGIN, counted)
     with styled():
-        factor, unit = _time_axis(trace for panel in every for trace in panel.traces)
-        figure, axes = panels(len(every), 1, 8.0, 2.4 * len(every) + 0.8, sharex=True, sharey=True)
+        factor, unit = _time_axis(drawn, span)
+        figure, axes = panels(len(every), 1, 8.0, LINES * len(every) + 0.8, sharex=True, sharey=True)
         for (axis,), panel in zip(axes, every, strict=True):
-            names = [trace.group or trace.entity for trace in panel.traces]
-            colours = colour_of(names)
-            labels = dict(zip(colours, legible([*colours]), strict=True))
-            seen: set[str] = set()
-            for trace, name in zip(panel.traces, names, strict=True):
-                drawn = decimate(trace, POINTS)
-                # A group has one entry in the legend.
-                label = "_nolegend_" if name in seen else labels[name]
-                seen.add(name)
-                axis.plot(drawn.t / factor, drawn.value, color=colours[name], linewidth=0.8, label=label)
+            for trace in panel.traces:
+                line = decimate(trace, POINTS)
+                colour = colours[trace.group or trace.entity]
+                axis.plot(line.t / factor, line.value / size, color=colour, linewidth=0.8)
             titled(axis, panel.title)
-            label = with_unit(panel.label, panel.traces[0].unit)
-            axis.set_ylabel("\n".join(evenly_wrapped(label, LABEL)))
-            if len(seen) > 1:
-                beside = 4 if max(map(len, labels.values())) <= NAME // 2 else 3
-                axis.legend(loc="upper left", ncols=beside, fontsize="x-small")
+            axis.set_ylabel("\n".join(evenly_wrapped(with_unit(panel.label, prefixed), LABEL)))
+            here = {name: height / size for name, height in panel.levels.items() if name in near}
+            named_levels(axis, here, line=LEVEL / LINES * top / size)
         axes[-1][0].set_xlabel(with_unit("time", unit))
-        _begin_at_zero((axis for (axis,) in axes), (one for panel in every for one in panel.traces), factor)
+        axes[0][0].set_ylim(low / size, top / size)
+        _over((axis for (axis,) in axes), drawn, factor, span)
+        keyed(figure, colours)
+        far = (f"{name}, {quantity(height, counted)}" for name, height in levels.items() if name not in near)
+        noted(figure, *(f"above the picture: {one}" for one in far))
     return figure
 
 
-def windows(every: Sequence[WindowPanel]) -> "Figure":
+def windows(every: Sequence[WindowPanel], span: tuple[float, float] | None = None) -> "Figure":
     """The windows of connections, one strip each over the same time, and the sum of all below.
 
     Windows that move together show as edges that line up over the strips and as deep teeth of the sum. All
     strips of a group share one scale in every panel, and so do the sums.
+
+    Args:
+        every: a panel for each run.
+        span: begin and end of the time axes, in seconds; from zero to the last sample by default.
     """
     named = [one for panel in every for one in panel.windows.named(panel.groups)]
     strips, heights = max(len(panel.windows.shown) for panel in every), strip_heights(named)
-    colours, time = colour_of([group for group, _ in named]), _time_axis(trace for _, trace in named)
+    colours, time = colour_of([group for group, _ in named]), _time_axis((one for _, one in named), span)
     size, sums = scale(max(float(panel.windows.together.value.max()) for panel in every), "B")
     beside = inches_beside(trace.entity for _, trace in named)
     with styled():
@@ -122,7 +147,7 @@ def windows(every: Sequence[WindowPanel]) -> "Figure":
             if panel is left or panel.windows.part:
                 below.set_ylabel(with_unit(panel.windows.sum_name, sums))
         pairs[0][1].set_ylim(bottom=0)  # a limit ends the scaling to the data of all panels
-        _begin_at_zero([axis for pair in pairs for axis in pair], (trace for _, trace in named), time[0])
+        _over([axis for pair in pairs for axis in pair], (trace for _, trace in named), time[0], span)
         keyed(figure, colours)
         noted(figure, f"each strip is {height_told(heights)}")
     return figure
@@ -152,11 +177,13 @@ def _grid(count: int, strips: int) -> "tuple[Figure, list[tuple[Axes, Axes]], fl
     return figure, pairs[:count], high
 
 
-def _begin_at_zero(axes: "Iterable[Axes]", every: Iterable[Trace], factor: float) -> None:
-    """Panels show the time from the beginning of the run, not that from the first sample."""
-    end = max(float(trace.t[-1]) for trace in every) / factor
+def _over(
+    axes: "Iterable[Axes]", every: Iterable[Trace], factor: float, span: tuple[float, float] | None = None
+) -> None:
+    """Panels show the time of a span, or that from the beginning of the run and not from the first sample."""
+    begin, end = (0.0, max(float(trace.t[-1]) for trace in every)) if span is None else span
     for axis in axes:
-        axis.set_xlim(0, end)
+        axis.set_xlim(begin / factor, end / factor)
 
 
 def occupancy(ports: Sequence[Trace], capacity: float | None = None) -> "Figure":
@@ -173,15 +200,15 @@ def occupancy(ports: Sequence[Trace], capacity: float | None = None) -> "Figure"
             if capacity is not None:
                 axis.axhline(capacity, color="#555555", linewidth=0.8, linestyle="--")
         axes[-1][0].set_xlabel(with_unit("time", time))
-        _begin_at_zero((axis for (axis,) in axes), ports, factor)
+        _over((axis for (axis,) in axes), ports, factor)
         counted = either(port.unit for port in ports)
         figure.supylabel(with_unit("occupancy", counted), fontsize="medium")
     return figure
 
 
-def _time_axis(every: Iterable[Trace]) -> tuple[float, str]:
-    """By what to divide times in seconds, and the unit that they then have."""
-    return scale(max(float(trace.t[-1]) for trace in every), "s")
+def _time_axis(every: Iterable[Trace], span: tuple[float, float] | None = None) -> tuple[float, str]:
+    """By what to divide times in seconds, and the unit that they then have: that of how much is shown."""
+    return scale(max(float(trace.t[-1]) for trace in every) if span is None else span[1] - span[0], "s")
 
 
 def _names(panel: WindowPanel) -> list[str]:

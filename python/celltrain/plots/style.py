@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from importlib.metadata import version
+from math import inf
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,6 +25,7 @@ __all__ = [
     "FORMATS",
     "HATCHES",
     "LETTERS",
+    "LEVEL",
     "MARKERS",
     "NAME",
     "PLACES",
@@ -37,6 +39,7 @@ __all__ = [
     "legend_columns",
     "legible",
     "logarithmic",
+    "named_levels",
     "noted",
     "of_gaps",
     "panels",
@@ -70,6 +73,12 @@ GROWTH = 1.12
 
 NUMBERS = 0.3
 """Inches beside a panel that are there for the numbers of its axis."""
+
+LEVEL = 0.115
+"""Inches of the name of a level beside a panel."""
+
+SOLID = ("capacity", "link rate")
+"""How the names of levels begin that nothing can pass; those of others, such as thresholds, are dashed."""
 
 MOST_BESIDE = 6
 """Entries of a legend side by side."""
@@ -239,6 +248,32 @@ def logarithmic(axis: "Axes", which: Literal["x", "y"], values: Iterable[float] 
     one.set_major_formatter(PlainLog())
     one.set_minor_formatter(NullFormatter())
     one.set_minor_locator(NullLocator() if labelled else MinorLogTicks(subs="auto"))
+
+
+def named_levels(axis: "Axes", levels: Mapping[str, float], *, line: float) -> None:
+    """Draws levels such as capacity and thresholds, and names them beside the panel, where nothing is drawn.
+
+    Args:
+        axis: the panel.
+        levels: their heights by their names; what is there, such as a capacity, is a solid line.
+        line: the height of a name: those of levels that are near one another stand apart.
+    """
+    above = inf
+    for name, height in sorted(levels.items(), key=lambda level: -level[1]):
+        solid = name.startswith(SOLID)
+        axis.axhline(
+            height, color="#333333", linewidth=1.1 if solid else 0.9, linestyle="-" if solid else "--"
+        )
+        above = min(height, above - line)
+        axis.annotate(
+            plain(name),
+            (1, above),
+            xycoords=("axes fraction", "data"),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize="x-small",
+        )
 
 
 def settled(axes: "Sequence[Axes]", which: Literal["x", "y"]) -> None:

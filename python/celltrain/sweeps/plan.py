@@ -4,7 +4,8 @@ import os
 import tomllib
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -13,17 +14,17 @@ from types import MappingProxyType
 from typing import Any
 
 from celltrain import _core, arguments
-from celltrain.embedded import parsed, without_sweep
+from celltrain.embedded import line_of, parsed, without_sweep
 from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import MAX_RUNS, Task, replicate
-from celltrain.registry import called, unmeasured
+from celltrain.registry import called, measures, unmeasured
 from celltrain.scenario import Scenario, load_with_sweep, read_text, toml_value
 from celltrain.scenario import shown as shown_path
 from celltrain.sweeps.axes import Axis, Quantities, Value, grid_axes, quantities, shown, zip_axis
 from celltrain.trials import TO_COME, measured
 from celltrain.verdicts import LEAST
 
-__all__ = ["Plan", "Until", "load_plan", "make_plan"]
+__all__ = ["Plan", "PlanError", "Until", "check_plan", "load_plan", "make_plan"]
 
 _TOP_KEYS = ("scenario", "name", "seed", "sweep")
 _SCENARIO_KEYS = ("schema", "extends")
@@ -38,6 +39,29 @@ CONFIDENCE = 0.95
 
 MAX_REPLICATIONS = 100
 """Replications that `until` lets a point have, unless it says otherwise."""
+
+
+class PlanError(InputError):
+    """A plan that cannot be used."""
+
+    def __init__(self, message: str, key: str) -> None:
+        super().__init__(message, key)
+        self.key = key
+        """What is wrong: a parameter, or a key of the plan."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@contextmanager
+def _told_of(key: str) -> Iterator[None]:
+    """Makes what is refused inside an error about a key."""
+    try:
+        yield
+    except PlanError:
+        raise
+    except InputError as error:
+        raise PlanError(str(error), key) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +203,8 @@ class Plan:
             return self.scenario.with_(settings)
         except ScenarioError as error:
             values = ", ".join(f"{key} = {shown(value)}" for key, value in settings.items())
-            raise InputError(f"the point with {values} cannot be run: {error}") from error
+            wrong = next((key for key in settings if str(error).startswith(f"{key}=")), next(iter(settings)))
+            raise PlanError(f"the point with {values} cannot be run: {error}", wrong) from error
 
     def keys(self) -> list[str]:
         """The key of the runs of every point. Making them checks that every point can be run.
@@ -207,7 +232,8 @@ class Plan:
                     one = ", ".join(map(shown, step))
                     other = seen.setdefault(self.at(place * stride).to_toml(), one)
                     if other != one:
-                        raise InputError(f"{', '.join(axis.keys)}: {other} and {one} are the same value")
+                        same = f"{', '.join(axis.keys)}: {other} and {one} are the same value"
+                        raise PlanError(same, axis.keys[0])
 
     def check_metric(self, jobs: int | None = None) -> None:
         """Makes sure that runs measure the metric of `until`, by trials on so many threads.
@@ -223,15 +249,55 @@ class Plan:
         units = measured(map(self.at, points), trace=self.trace, jobs=jobs)
         for point, known in zip(points, units, strict=True):
             if known is not None and self.until.metric not in known:
-                if point == 0:
-                    raise unmeasured(self.until.metric, known, runs=TO_COME)
-                raise self.lacks_metric(point)
+                with _told_of("metric"):
+                    if point == 0:
+                        raise unmeasured(self.until.metric, known, runs=TO_COME)
+                    raise self.lacks_metric(point)
+
+    def check_measures(self, names: Iterable[str], jobs: int | None = None) -> list[str]:
+        """The metrics of some names or titles, each once. Trials make sure that some point measures each.
+
+        They are of the points that differ from the first along one axis, and of the others where these lack a
+        metric that other runs have.
+
+        Raises:
+            InputError: no point measures one of them.
+        """
+        wanted = list(dict.fromkeys(map(called, names)))
+        along = self._along_axes() if wanted else []
+        known, is_told = self._measured_at(along, jobs)
+        of_runs = {one.name for one in measures() if one.over == "run"}
+        if is_told and any(name in of_runs - {*known} for name in wanted):
+            others, is_told = self._measured_at(sorted({*range(self.points)} - {*along}), jobs)
+            known |= others
+        lacking = [name for name in wanted if name not in known]
+        if lacking and is_told:
+            raise unmeasured(lacking[0], known, "measure", TO_COME)
+        return wanted
+
+    def _measured_at(self, points: Sequence[int], jobs: int | None) -> tuple[dict[str, str], bool]:
+        """The metrics that runs of some points measure, with units, and whether trials told of each."""
+        units = measured(map(self.at, points), trace=self.trace, jobs=jobs)
+        told = [found for found in units if found is not None]
+        return {name: unit for found in told for name, unit in found.items()}, len(told) == len(units)
 
     def lacks_metric(self, point: int) -> InputError:
         """The error for a point whose runs do not measure the metric of `until`."""
         assert self.until is not None
         settings = ", ".join(f"{key} = {shown(value)}" for key, value in self.settings(point).items())
         return InputError(f"until: the point with {settings} does not measure {self.until.metric}")
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `celltrain check --json` prints of a sweep."""
+        return {
+            "name": self.name,
+            "seed": self.seed,
+            "parameters": self.parameters,
+            "points": self.points,
+            "replications": self.replications,
+            "until": None if self.until is None else self.until.to_dict(),
+            "runs": self.most_runs,
+        }
 
     def _along_axes(self) -> list[int]:
         """The points at which at most one axis is not at its first step, in order."""
@@ -262,31 +328,89 @@ def load_plan(path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] 
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{shown_path(place)}: cannot read the plan: {reason}") from error
     try:
-        if not isinstance(content.get("sweep"), Mapping):
-            raise InputError(
-                'a plan has a table [sweep], and names a scenario file (scenario = "...") or is one'
-            )
-        _known_keys("[sweep]", content["sweep"], _SWEEP_KEYS)
-        if any(key in content for key in _SCENARIO_KEYS):
-            rest, sweep = without_sweep(text)
-            assert sweep is not None
-            _refuse_overridden(changes, sweep)
-            base = Scenario(_core.Scenario.from_toml(rest, shown_path(place), changes))
-            return make_plan(base, **sweep)
-        _known_keys("a plan", content, _TOP_KEYS)
-        scenario_file = content.get("scenario")
-        if not isinstance(scenario_file, str):
-            raise InputError('a plan names its scenario file: scenario = "..."')
-        _refuse_overridden(changes, content["sweep"], content)
-        return make_plan(
-            _base(place.parent / scenario_file, changes),
-            name=content.get("name"),
-            seed=content.get("seed"),
-            **content["sweep"],
-        )
+        return _of_content(place, text, content, changes)
     except InputError as error:
-        named = str(error).startswith(f"{shown_path(place)}: ")
-        raise InputError(str(error) if named else f"{shown_path(place)}: {error}") from error
+        raise _named(place, error) from error
+
+
+def check_plan(
+    path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] = (), jobs: int | None = None
+) -> Plan | None:
+    """Reads a plan as `load_plan` does, and checks its points as `run_plan` does before the first run.
+
+    Returns:
+        The plan; None where the file is no plan and has no `[sweep]`, or is not TOML.
+
+    Raises:
+        InputError: there is something wrong with it; the message names file, line and key.
+        ScenarioError: its scenario is not valid.
+    """
+    place, changes = arguments.path("path", path), arguments.pairs("settings", settings)
+    try:
+        text = read_text(place) if place.is_file() else ""  # a pipe can be read only once
+        content = parsed(text)
+    except (OSError, ValueError):
+        return None
+    if not _is_plan(content) and "sweep" not in content:
+        return None
+    try:
+        plan = _of_content(place, text, content, changes)
+        plan.keys()
+        plan.check_metric(jobs)
+    except PlanError as error:
+        line = line_of(text, _place_of(content, error.key))
+        at = shown_path(place) if line is None else f"{shown_path(place)}:{line}"
+        raise InputError(f"{at}: {error}") from error
+    except InputError as error:
+        raise _named(place, error) from error
+    return plan
+
+
+def _is_plan(content: Mapping[str, Any]) -> bool:
+    """Whether a file names the scenario that it varies, and is none itself."""
+    return "scenario" in content and not any(key in content for key in _SCENARIO_KEYS)
+
+
+def _place_of(content: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """Where a plan has a key: a parameter, or one of its own."""
+    for place in (("sweep", "grid"), ("sweep", "zip"), ("sweep", "until"), ("sweep",)):
+        table: Any = content
+        for name in place:
+            table = table.get(name) if isinstance(table, Mapping) else None
+        if isinstance(table, Mapping) and key in table:
+            return (*place, key)
+    return (key,)
+
+
+def _named(place: Path, error: InputError) -> InputError:
+    """An error about a plan that names its file."""
+    is_named = str(error).startswith(f"{shown_path(place)}: ")
+    return InputError(str(error) if is_named else f"{shown_path(place)}: {error}")
+
+
+def _of_content(place: Path, text: str, content: Mapping[str, Any], changes: list[tuple[str, str]]) -> Plan:
+    """The plan of a file that was read."""
+    if _is_plan(content):
+        _known_keys("a plan", content, _TOP_KEYS)
+    if not isinstance(content.get("sweep"), Mapping):
+        raise InputError('a plan has a table [sweep], and names a scenario file (scenario = "...") or is one')
+    _known_keys("[sweep]", content["sweep"], _SWEEP_KEYS)
+    if any(key in content for key in _SCENARIO_KEYS):
+        rest, sweep = without_sweep(text)
+        assert sweep is not None
+        _refuse_overridden(changes, sweep)
+        return make_plan(Scenario(_core.Scenario.from_toml(rest, shown_path(place), changes)), **sweep)
+    _known_keys("a plan", content, _TOP_KEYS)
+    scenario_file = content.get("scenario")
+    if not isinstance(scenario_file, str):
+        raise PlanError('a plan names its scenario file: scenario = "..."', "scenario")
+    _refuse_overridden(changes, content["sweep"], content)
+    return make_plan(
+        _base(place.parent / scenario_file, changes),
+        name=content.get("name"),
+        seed=content.get("seed"),
+        **content["sweep"],
+    )
 
 
 def _refuse_overridden(
@@ -355,25 +479,30 @@ def make_plan(
     Raises:
         InputError: the plan cannot be used.
     """
-    axes = grid_axes(grid) if grid is not None else []
+    axes = _grid(grid) if grid is not None else []
     if zip is not None:
-        axes.append(zip_axis(zip))
+        with _told_of("zip"):
+            axes.append(zip_axis(zip))
     if not axes:
-        raise InputError("nothing varies: a sweep needs a grid or a zip")
+        raise PlanError("nothing varies: a sweep needs a grid or a zip", "sweep")
     keys = [key for axis in axes for key in axis.keys]
     for key in keys:
         if key in _OWN_KEYS:
-            raise InputError(f"{key}: not a parameter to vary; every point has the {key} of the plan")
+            raise PlanError(f"{key}: not a parameter to vary; every point has the {key} of the plan", key)
         if keys.count(key) > 1:
-            raise InputError(f"{key}: varied by the grid and by the zip")
+            raise PlanError(f"{key}: varied by the grid and by the zip", key)
     _expect("name", name, str, "text")
     if name is not None and not name.strip():
-        raise InputError("name: expected a name, found an empty one")
+        raise PlanError("name: expected a name, found an empty one", "name")
     _expect("trace", trace, bool, "true or false")
     for what, number in (("replications", replications), ("seed", seed)):
         _expect(what, number, int, "a whole number")
-    tasks = replicate(scenario, replications, seed)  # checks both
-    plan_until = None if until is None else _until(until, len(tasks))
+    with _told_of("seed"):
+        replicate(scenario, 1, seed)
+    with _told_of("replications"):
+        tasks = replicate(scenario, replications, seed)
+    with _told_of("until"):
+        plan_until = None if until is None else _until(until, len(tasks))
     return Plan(
         scenario.name if name is None else name,
         scenario,
@@ -383,6 +512,18 @@ def make_plan(
         plan_until,
         trace,
     )
+
+
+def _grid(given: object) -> list[Axis]:
+    """The axes of a grid."""
+    if not isinstance(given, Mapping) or not given:
+        with _told_of("grid"):
+            return grid_axes(given)
+    axes: list[Axis] = []
+    for key, values in given.items():
+        with _told_of(str(key)):
+            axes += grid_axes({key: values})
+    return axes
 
 
 def _until(given: object, replications: int) -> Until:
@@ -436,10 +577,10 @@ def _part(key: str, given: object) -> float:
 
 def _expect(key: str, value: object, kind: type, what: str) -> None:
     if value is not None and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
-        raise InputError(f"{key}: expected {what}, not {value!r}")
+        raise PlanError(f"{key}: expected {what}, not {value!r}", key.removeprefix("until."))
 
 
 def _known_keys(where: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
     for key in table:
         if key not in known:
-            raise unknown(f"key of {where}", key, known)
+            raise PlanError(str(unknown(f"key of {where}", key, known)), key)

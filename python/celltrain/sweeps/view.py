@@ -147,14 +147,14 @@ def placed(sweep: Sweep, metric: str) -> list[Estimate]:
     return [found.get(point, nothing) for point in range(sweep.manifest["points"])]
 
 
-def mean_lines(sweep: Sweep, most: int) -> list[tuple[str, ...]]:
-    """A line for each of the first points: its parameters, and every measure with its interval."""
+def mean_lines(sweep: Sweep, most: int, names: Sequence[str] = ()) -> list[tuple[str, ...]]:
+    """A line for each of the first points: its parameters, and metrics with their intervals."""
     columns: list[Sequence[str]] = [
         [shown(value) for value in sweep.points[key].head(most)] for key in sweep.parameters
     ]
-    for one in measures(sweep):
-        found = sweep.estimates(one.name)
-        size, unit = largest(found), sweep.unit(one.name)
+    for name in names or [one.name for one in measures(sweep)]:
+        found = sweep.estimates(name)
+        size, unit = largest(found), sweep.unit(name)
         columns.append([text.interval(mean, unit, size) for mean in found[:most]])
     return list(zip(*columns, strict=True))
 

@@ -44,6 +44,8 @@ pub struct Passage {
     pub reason: Option<&'static str>,
     /// Whether some of its frame has been lost, here or before: it is carried for nothing.
     pub broken: bool,
+    /// Whether it came without a congestion mark and left with one. What was in the buffer at the start is taken as unmarked here.
+    pub marked: bool,
 }
 
 /// A cell by its VC, kind, frame and place.
@@ -57,6 +59,8 @@ struct Follower {
     from: Time,
     to: Time,
     cells: BTreeMap<Key, Passage>,
+    /// What was marked before it came.
+    came_marked: BTreeSet<Key>,
     discards: Vec<Discard>,
     /// What has been looked at: many cells are on a long link, and each is looked at once.
     known: Known,
@@ -89,6 +93,7 @@ impl Live {
             from,
             to,
             cells: BTreeMap::new(),
+            came_marked: BTreeSet::new(),
             discards: vec![],
             known: Known::default(),
         };
@@ -221,6 +226,7 @@ impl Follower {
                 self.cells.insert(key, Passage { left, ..cell });
             } else if let Some(known) = self.cells.get_mut(&key) {
                 known.left = known.left.or(left);
+                known.marked |= row.cell.ecn.is_set();
             }
         }
     }
@@ -237,6 +243,9 @@ impl Follower {
             };
             if (self.from..self.to).contains(&arrived) {
                 let (key, cell) = passage(row, place);
+                if row.cell.ecn.is_set() {
+                    self.came_marked.insert(key);
+                }
                 self.cells.entry(key).or_insert(Passage { arrived: Some(arrived), ..cell });
             }
         }
@@ -253,6 +262,10 @@ impl Follower {
                     self.cells.remove(&(vc, kind, cell.frame, cell.position + place));
                 }
             }
+        }
+        for (key, cell) in &mut self.cells {
+            cell.marked &=
+                cell.kind == Kind::Data && cell.arrived.is_some() && !self.came_marked.contains(key);
         }
         let mut cells: Vec<_> = self.cells.into_values().collect();
         for cell in cells.iter_mut().filter(|cell| cell.kind == Kind::Data && cell.length > 1) {
@@ -291,6 +304,7 @@ fn passage(row: &Row, place: u32) -> (Key, Passage) {
         left: None,
         reason: None,
         broken,
+        marked: false,
     };
     ((row.vc, number(cell.kind), frame, position), known)
 }
