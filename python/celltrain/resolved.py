@@ -26,6 +26,8 @@ def moved(manifest: Mapping[str, Any]) -> list[str]:
         return [
             f"celltrain {_core.__version__} does not take the scenario of these results any more: {error}"
         ]
+    if now == then:
+        return []
     values, today = dict(_leaves(then)), dict(_leaves(now))
     keys = [key for key in {**values, **today} if values.get(key) != today.get(key)]
     return [

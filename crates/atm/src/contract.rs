@@ -219,8 +219,7 @@ pub enum Policing {
     #[default]
     None,
     /// Tags whole frames beyond the minimum rate with CLP = 1 (GFR.2: the frame-based GCRA), and discards the rest of a
-    /// frame that exceeds the peak rate or the maximum frame size or changes its CLP. The last cell of a frame passes, so that one of a
-    /// cell too many stays whole.
+    /// frame that exceeds the peak rate or the maximum frame size or changes its CLP. The last cell of a frame passes.
     Tag,
     /// Discards whole frames beyond the minimum rate, and the rest of a frame as `tag` does.
     DiscardFrames,

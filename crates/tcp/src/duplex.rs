@@ -45,6 +45,9 @@ impl Duplex {
             self.receiver.note_timestamps(segment);
             return self.sender.on_segment(now, segment);
         }
+        if self.receiver.is_outdated(segment) {
+            return self.receiver.on_segment(now, segment);
+        }
         if segment.flags.contains(Flags::ACK) && std::mem::take(&mut self.answered_syn) {
             self.sender.on_handshake_ack(now, segment);
         }

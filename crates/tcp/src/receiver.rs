@@ -4,7 +4,10 @@ mod predicted;
 
 use std::{ops::Range, sync::Arc};
 
-use celltrain_engine::{Time, time::NEVER};
+use celltrain_engine::{
+    Time,
+    time::{MILLISECOND, NEVER},
+};
 
 use crate::{
     congestion::CongestionKind,
@@ -20,6 +23,9 @@ use crate::{
     },
     stats::ReceiverStats,
 };
+
+/// The finest tick of a time stamp's clock (RFC 7323 section 5.4).
+const PAWS_TICK: Time = MILLISECOND;
 
 /// The receiving end of a connection, with an application that reads at once or at a rate.
 ///
@@ -112,6 +118,9 @@ impl Receiver {
 
     /// Takes a segment. Poll afterwards.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
+        if self.is_outdated(segment) {
+            return self.refuse(segment);
+        }
         self.note_timestamps(segment);
         if !self.predicts(segment) {
             self.on_other(now, segment);
@@ -135,6 +144,35 @@ impl Receiver {
         if segment.end() > segment.seq {
             self.on_data(now, segment);
         }
+    }
+
+    // RFC 7323 §5.3: MUST treat a segment with a time stamp below TS.Recent as not acceptable (by more than a tick, and not pure ACKs)
+    /// Whether a segment with data was sent before one that has been taken since, as its time stamp says (PAWS): an original that comes behind its
+    /// spurious retransmission, or a copy from long ago. The clock is exact here unless it ticks. Those of RFC 7323 section 5.4
+    /// tick every millisecond at the most, and Linux takes what is older by one tick.
+    #[inline]
+    pub(crate) fn is_outdated(&self, segment: &Segment) -> bool {
+        segment.timestamps.is_some_and(|timestamps| timestamps.value + PAWS_TICK < self.echo)
+            && self.is_by_ticks(segment)
+    }
+
+    /// As [`is_outdated`](Self::is_outdated), of a segment whose time stamp is a millisecond old at the least.
+    #[cold]
+    fn is_by_ticks(&self, segment: &Segment) -> bool {
+        let value = segment.timestamps.map_or(NEVER, |timestamps| timestamps.value);
+        segment.end() > segment.seq && value + self.params.tick < self.echo
+    }
+
+    /// Drops a segment that is not acceptable, and acknowledges at once. What it has that was there before is a duplicate (RFC 2883).
+    #[cold]
+    fn refuse(&mut self, segment: &Segment) {
+        self.stats.segments += 1;
+        self.stats.outdated_segments += 1;
+        self.stats.duplicate_bytes += u64::from(segment.len);
+        if segment.seq < self.next {
+            self.on_duplicate(segment.seq..segment.end().min(self.next));
+        }
+        self.acknowledge();
     }
 
     /// Takes the time stamp of a segment, if the next ACK is to echo it.

@@ -115,7 +115,7 @@ pub struct Timestamps {
 /// The options of a segment with the SYN bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SynOptions {
-    /// Maximum segment size in bytes of payload.
+    /// Maximum segment size in bytes of payload and options (RFC 9293 section 3.7.1).
     pub mss: u32,
     /// Window scale shift (RFC 7323 section 2), if window scaling is on.
     pub window_scale: Option<u8>,
@@ -126,7 +126,8 @@ pub struct SynOptions {
 impl SynOptions {
     /// The options that an end with these parameters offers.
     pub(crate) const fn new(params: &Params) -> Self {
-        Self { mss: params.mss, window_scale: params.window_scale, sack_permitted: params.sack }
+        let options = if params.timestamps { TIMESTAMPS_BYTES } else { 0 };
+        Self { mss: params.mss + options, window_scale: params.window_scale, sack_permitted: params.sack }
     }
 
     /// Bytes of these options in the header, padded to words of four; `timestamps` says whether that option
@@ -298,6 +299,7 @@ impl Outlet for Segment {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Stack, StackSpec};
 
     #[test]
     fn header_counts_options_in_words() {
@@ -319,6 +321,16 @@ mod tests {
         assert_eq!(segment.header_bytes(), 32);
         segment.timestamps = Some(Timestamps { value: 1, echo: 0 });
         assert_eq!(segment.header_bytes(), 40);
+    }
+
+    /// RFC 9293 section 3.7.1: the option does not count other options. A link of 1500 bytes has 1460, also beside timestamps.
+    #[test]
+    fn the_maximum_segment_size_is_told_without_options() {
+        let told = |stack| {
+            let spec = StackSpec { stack, ..StackSpec::default() };
+            SynOptions::new(&spec.resolve().expect("a preset is possible")).mss
+        };
+        assert_eq!([Stack::Linux, Stack::Newreno].map(told), [1460, 1460]);
     }
 
     #[test]

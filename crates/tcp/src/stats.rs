@@ -56,7 +56,7 @@ pub struct ReceiverStats {
     pub distinct_full_segments: u64,
     /// Segments without a new byte.
     pub duplicate_segments: u64,
-    /// Bytes received again.
+    /// Bytes received again, or refused.
     pub duplicate_bytes: u64,
     /// Segments that left a gap before them.
     pub out_of_order_segments: u64,
@@ -64,6 +64,8 @@ pub struct ReceiverStats {
     pub delivered_bytes: u64,
     /// Segments that reached beyond the advertised window and were dropped.
     pub beyond_window: u64,
+    /// Segments that were dropped as their time stamps were older than those of others (PAWS, RFC 7323 section 5.3).
+    pub outdated_segments: u64,
     /// Segments that arrived with the mark "congestion experienced".
     pub marked_segments: u64,
     /// Acknowledgements sent.

@@ -78,7 +78,7 @@ def suite(
         ecn,
     )
     key = suite_key(loaded, wanted)
-    check_suite(loaded, wanted, jobs)  # before the folder is claimed: refusals leave its results whole
+    checked = check_suite(loaded, wanted, jobs)  # before the folder is claimed, whose results stay whole
     asked = {k: v for k, v in (("seed", seed), ("replications", replications)) if v is not None}
     gone = old_sections(out, loaded) if out is not None and overwrite else []
     with options.claimed(out, KIND, key, overwrite, asked) as folder:
@@ -96,6 +96,7 @@ def suite(
                 executor=executor,
                 folder=folder,
                 finish=_report,
+                checked=checked,
             )
         if folder is not None:
             from celltrain.report.suite import suite_report

@@ -23,7 +23,7 @@ pub enum EndMarks {
     /// frame refused at its first cell is discarded with it (Romanow and Floyd 1995).
     #[default]
     Broken,
-    /// Every end mark passes if there is space (Armitage and Adams 1993; the ESPD pseudocode).
+    /// Every end mark passes if there is space (Armitage and Adams 1993; the ESPD pseudocode); a frame of one cell is refused whole.
     Always,
     /// No end mark of a discarded frame passes.
     Never,

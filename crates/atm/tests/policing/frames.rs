@@ -94,6 +94,19 @@ fn a_burst_passes_as_long_as_its_tolerance() {
     assert_eq!(constant_rate(&mut policer, LINE, 10, 5), [pass; 5]);
 }
 
+/// ATM Forum TM 4.1: a cell conforms if it is the last of its frame or the cells of the frame up to it are fewer than the maximum. So a frame of the maximum
+/// passes whole, and one of a cell more is cut before its last cell, which ends it.
+#[test]
+fn a_frame_that_is_too_long_is_cut() {
+    for (length, discarded) in [(4, vec![]), (5, vec![3]), (6, vec![3, 4])] {
+        let mut policer = Policer::new(&contract(4, 100, Policing::Tag), LINE).unwrap();
+        let actions = send(&mut policer, length, |_| false, Instant::at(0), Slot::of_bits(424, LINE));
+        let found: Vec<_> =
+            (0..usize::from(length)).filter(|&place| actions[place] == Action::Discard).collect();
+        assert_eq!(found, discarded, "{length} cells");
+    }
+}
+
 #[test]
 fn a_frame_in_every_period_needs_a_burst_of_a_frame_and_a_cell() {
     // A frame of 10 cells every 10 cells' time at the minimum rate, at four times the rate: the first at the end of its
@@ -115,8 +128,8 @@ fn a_frame_beyond_the_maximum_size_is_cut_and_its_end_mark_passes() {
         let mut policer = Policer::new(&contract(4, 7, policing), LINE).unwrap();
         let cut = send(&mut policer, 7, |_| false, Instant::at(0), slot);
         let (pass, discard) = (Action::Pass, Action::Discard);
-        assert_eq!(cut, [pass, pass, pass, pass, discard, discard, pass]);
-        assert_eq!((policer.stats().cells_conforming, policer.stats().cells_non_conforming), (4, 3));
+        assert_eq!(cut, [pass, pass, pass, discard, discard, discard, pass]);
+        assert_eq!((policer.stats().cells_conforming, policer.stats().cells_non_conforming), (3, 4));
         let next = send(&mut policer, 4, |_| false, Instant::at(0).plus_slots(slot, 7), slot);
         assert_eq!(next, [pass; 4]);
     }

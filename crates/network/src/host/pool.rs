@@ -165,6 +165,7 @@ fn add_received(sum: &mut ReceiverStats, stats: &ReceiverStats) {
     sum.distinct_full_segments += stats.distinct_full_segments;
     sum.duplicate_segments += stats.duplicate_segments;
     sum.duplicate_bytes += stats.duplicate_bytes;
+    sum.outdated_segments += stats.outdated_segments;
     sum.acks += stats.acks;
 }
 

@@ -63,6 +63,7 @@ impl Experiment<'_> {
                 ("timeouts", count(|flow| flow.sender.timeouts)),
                 ("fast_retransmits", count(|flow| flow.sender.fast_retransmits)),
                 ("duplicates_received", count(|flow| flow.receiver.duplicate_segments)),
+                ("outdated_received", count(|flow| flow.receiver.outdated_segments)),
                 ("acks_sent", count(|flow| flow.receiver.acks)),
                 ("clp", Column::Count(graph.flows.iter().map(|flow| u64::from(flow.contract.clp)).collect())),
                 ("cells_sent", count(|flow| flow.sent)),

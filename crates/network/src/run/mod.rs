@@ -601,6 +601,7 @@ impl FlowCounts {
         flow.receiver.distinct_full_segments -= receiver.distinct_full_segments;
         flow.receiver.duplicate_segments -= receiver.duplicate_segments;
         flow.receiver.duplicate_bytes -= receiver.duplicate_bytes;
+        flow.receiver.outdated_segments -= receiver.outdated_segments;
         flow.receiver.acks -= receiver.acks;
         flow.incoming.frames -= incoming.frames;
         flow.incoming.useful_cells -= incoming.useful_cells;

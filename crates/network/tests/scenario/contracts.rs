@@ -55,7 +55,7 @@ fn what_cuts_frames_is_named_with_what_helps() {
         )
     };
     let cut = "vc.policing: the policer cuts every full frame of flow \"1\", 32 cells";
-    let others = ", and so is it with 2 other flows";
+    let others = ", and the same holds for 2 other flows";
     assert_eq!(
         notes(&of("mfs = 20")),
         [format!("{cut}, as vc.mfs is 20: set vc.mfs = 32, or a smaller tcp.mss{others}")]

@@ -442,3 +442,28 @@ fn a_vc_without_the_rate_that_a_scheduler_shares_by_is_named_by_its_flow() {
                     contract `mcr = \"1 Mbit/s\"`, say, or share by weight";
     assert!(message.ends_with(expected), "{message}");
 }
+
+/// Names of ports tell them apart: the second of two parallel links is called after its ends and a number.
+#[test]
+fn no_two_links_have_one_name() {
+    let network = |node: &str| {
+        format!(
+            r#"[topology]
+kind = "graph"
+node = [{{ name = "s", kind = "switch" }}, {{ name = "t", kind = "switch" }}, {{ name = "{node}", kind = "switch" }},
+    {{ name = "a", kind = "host" }}, {{ name = "b", kind = "host" }}]
+link = [{{ from = "a", to = "s" }}, {{ from = "s", to = "t" }}, {{ from = "s", to = "t" }}, {{ from = "s", to = "{node}" }},
+    {{ from = "t", to = "b" }}]
+[[flow]]
+name = "f"
+from = "a"
+to = "b"
+"#
+        )
+    };
+    assert!(
+        error(&network("t (2)"))
+            .contains("two links would be called \"s > t (2)\": give a node another name")
+    );
+    assert_eq!(graph(&network("t (3)")).links.len(), 10);
+}

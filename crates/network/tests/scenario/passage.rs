@@ -30,7 +30,8 @@ fn a_buffer_without_room_for_a_packet_is_noted() {
     let found = noted("699 B", cbr);
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(
-        found[0].contains("\"switch1 > switch2\", 699 B, has no room for a full packet of flow \"1\", 700 B"),
+        found[0]
+            .contains("\"switch1 > switch2\", 699 B, is too small for a full packet of flow \"1\", 700 B"),
         "{found:?}"
     );
     assert!(found[0].ends_with("at 2 other ports"), "{found:?}");
@@ -60,12 +61,12 @@ fn what_has_no_room_for_a_packet_is_named() {
         found
     };
     let of_vc = with("buffer = \"9 kB\"\nvc-buffer = \"1499 B\"");
-    let expected = "what a VC may take of the buffer of the port \"switch1 > switch2\" (vc-buffer), 1499 B, has no room for a full packet of \
-        flow \"1\", 1500 B: the port discards all of these, and so it is at 2 other ports";
+    let expected = "what a VC may take of the buffer of the port \"switch1 > switch2\" (vc-buffer), 1499 B, is too small for a full packet of \
+        flow \"1\", 1500 B: the port discards all of these, and the same holds at 2 other ports";
     assert_eq!(of_vc, [expected]);
     let memory = with("buffer = \"unlimited\"\nmemory.size = \"1499 B\"");
-    let expected = "the memory of the switch of the port \"switch1 > switch2\" (switch.memory.size), 1499 B, has no room for a full packet \
-        of flow \"1\", 1500 B: the port discards all of these, and so it is at 2 other ports";
+    let expected = "the memory of the switch of the port \"switch1 > switch2\" (switch.memory.size), 1499 B, is too small for a full packet \
+        of flow \"1\", 1500 B: the port discards all of these, and the same holds at 2 other ports";
     assert_eq!(memory, [expected]);
     // The smallest of them is named.
     assert!(with("buffer = \"1400 B\"\nmemory.size = \"1450 B\"")[0].starts_with("the buffer of the port"));
@@ -148,7 +149,7 @@ fn all_vcs_of_a_port_are_there_when_its_policy_is_asked() {
 fn the_note_names_key_flow_and_port() {
     let found = notes(&refusing("double-epd", "low = \"0 cells\", high = \"0 %\"", ""));
     let expected = "switch.discard.double-epd: with low = \"0 cells\" and high = \"0 %\" the policy refuses every frame of flow \"1\" at the \
-        port \"switch1 > switch2\", also while the buffer is empty, and so it is at another port";
+        port \"switch1 > switch2\", also while the buffer is empty, and the same holds at another port";
     assert_eq!(found, [expected]);
     let back = "topology = { kind = \"n-source\", sources = 2 }\n[[port]]\nfrom = \"switch2\"\nto = \"switch1\"\n\
         discard = { policy = \"epd\", epd.threshold = \"0 cells\" }\n";

@@ -62,7 +62,7 @@ pub struct StackSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryKind>,
     /// Full segments that one ACK may open the window by in slow start, at least 1 (RFC 5681 section 3.1; L in RFC 3465
-    /// section 2.2). Standard: 1.
+    /// section 2.2). By more than one it opens no further than to the slow-start threshold. Standard: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub slow_start_limit: Option<u32>,

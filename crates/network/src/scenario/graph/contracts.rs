@@ -75,8 +75,8 @@ impl Graph {
         let (flow, arrivals, line) = cut.next()?;
         let others = match cut.count() {
             0 => String::new(),
-            1 => ", and so is it with another flow".to_owned(),
-            more => format!(", and so is it with {more} other flows"),
+            1 => ", and the same holds for another flow".to_owned(),
+            more => format!(", and the same holds for {more} other flows"),
         };
         let (contract, cells) = (&*flow.contract, arrivals.cells);
         let passes = |contract: &Contract| !arrivals.are_cut(contract, line);

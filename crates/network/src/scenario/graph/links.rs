@@ -1,6 +1,7 @@
 //! The directed links of a network and their ports.
 
 use std::{
+    collections::BTreeSet,
     ops::{Deref, DerefMut},
     sync::Arc,
 };
@@ -286,6 +287,19 @@ fn number(links: &mut [Link]) {
     }
 }
 
+/// Checks that no two links have one name: the second from `s` to `t` and one from `s` to a node `t (2)` would.
+fn check_names(nodes: &[Node], links: &[Link]) -> Result<(), Problem> {
+    if !nodes.iter().any(|node| node.name.contains(" > ") || node.name.ends_with(')')) {
+        return Ok(());
+    }
+    let mut names = BTreeSet::new();
+    let twice = links.iter().map(|link| link.name(nodes)).find(|name| !names.insert(name.clone()));
+    twice.map_or(Ok(()), |name| {
+        let message = format!("two links would be called \"{name}\": give a node another name");
+        Err(Problem::new("topology.node", message))
+    })
+}
+
 /// The directed links and their ports.
 pub(super) fn links(
     spec: &Spec,
@@ -308,6 +322,7 @@ pub(super) fn links(
         }
     }
     number(&mut links);
+    check_names(&outline.nodes, &links)?;
     ports::override_ports(spec, outline, names, &mut links)?;
     links.iter().try_for_each(|link| ports::check_buffer(spec, outline, link))?;
     links.iter().try_for_each(|link| memory::check_memory(spec, outline, link))?;

@@ -42,8 +42,8 @@ fn least_space(port: &Link) -> Option<(Space, Capacity)> {
 fn and_at_others(others: usize) -> String {
     match others {
         0 => String::new(),
-        1 => ", and so it is at another port".to_owned(),
-        more => format!(", and so it is at {more} other ports"),
+        1 => ", and the same holds at another port".to_owned(),
+        more => format!(", and the same holds at {more} other ports"),
     }
 }
 
@@ -80,7 +80,7 @@ impl Graph {
         };
         let others = and_at_others(found.len() - 1);
         Some(format!(
-            "{what}, {room}, has no room for a full packet of flow \"{flow}\", {size}: the port discards all of these{others}"
+            "{what}, {room}, is too small for a full packet of flow \"{flow}\", {size}: the port discards all of these{others}"
         ))
     }
 
