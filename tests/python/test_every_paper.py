@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from celltrain import papers
-from celltrain.papers import readme, recordings
+from celltrain.papers import readme, recordings, statements
 from celltrain.papers.description import Paper, Table
 from celltrain.papers.outcomes import Outcomes
 from celltrain.papers.printed import ends
@@ -117,6 +119,50 @@ def test_a_single_replication_decides_nothing(paper: Paper) -> None:
         finding = claim.judge(Outcomes(samples, published))
         assert finding.verdict is Verdict.UNDECIDED, claim.id
         assert finding.evidence
+
+
+def _deviation(printed: str, times: float, measured: float) -> float | None:
+    """How far a number lies from a printed one or a range, as a part of it; None for a printed zero."""
+    low, _, high = (
+        one.strip() for one in (printed if ".." in printed else f"{printed}..{printed}").partition("..")
+    )
+    ends = [times * float(end or empty) for end, empty in ((low, "-inf"), (high, "inf"))]
+    off = [end for end, is_off in zip(ends, (measured < ends[0], measured > ends[1]), strict=True) if is_off]
+    if ends[0] == ends[1] == 0:
+        return None
+    return abs(measured / off[0] - 1) if off else 0.0
+
+
+def test_mean_deviations_are_over_cells(paper: Paper) -> None:
+    """docs/reference/statements.md: "over its cells of one unit, each of which counts alike"."""
+    tables = {table.name: table for table in (*paper.tables, *paper.figures)}
+    with (paper.folder.path / "recorded.csv").open(newline="", encoding="utf-8") as file:
+        measured = {
+            (one["stack"], one["table"], one["column"], one["row"]): float(one["measured"])
+            for one in csv.DictReader(file)
+        }
+    off: dict[tuple[str, str], dict[str, list[float]]] = {}
+    with (paper.folder.path / "published.csv").open(newline="", encoding="utf-8") as file:
+        for one in csv.DictReader(file):
+            table = tables[one["table"]]
+            row = table.row(one["row"])
+            assert row is not None
+            for stack in paper.compared if one["published"] and row.statistic == "mean" else ():
+                value = measured.get((stack, table.name, one["column"], one["row"]))
+                if value is not None and math.isfinite(value):
+                    part = _deviation(one["published"], table.published_times, value)
+                    by_stack = off.setdefault((table.name, one["unit"] or "ratio"), {})
+                    by_stack.setdefault(stack, []).extend([] if part is None else [part])
+    found = statements.mean_deviations(paper, recordings.read(paper))
+    assert {place: set(means) for place, means in found.items()} == {
+        place: {stack for stack, parts in means.items() if parts}
+        for place, means in off.items()
+        if any(means.values())
+    }
+    for place, means in found.items():
+        for stack, deviation in means.items():
+            assert deviation.mean == pytest.approx(sum(off[place][stack]) / len(off[place][stack]))
+            assert deviation.cells - deviation.undefined == len(off[place][stack])
 
 
 def test_every_contradicted_statement_has_a_cause(paper: Paper) -> None:

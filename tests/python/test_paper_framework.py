@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import re
 import sqlite3
 from array import array
@@ -234,6 +235,91 @@ def test_the_best_column_is_told_from_its_rivals() -> None:
     assert verdicts == [SUPPORTED, CONTRADICTED, SUPPORTED, CONTRADICTED]
     assert judge("spread", row, limits=Limits(at_most=0.1))(Outcomes(samples, {})).verdict is SUPPORTED
     assert judge("spread", row, limits=Limits(at_most=0.01))(Outcomes(samples, {})).verdict is CONTRADICTED
+
+
+ROW, OTHER = 'row("T", "r")', 'row("U", "r")'
+JOINT: list[tuple[str, str, str, Limits, dict[str, Any]]] = [
+    ("spread", ROW, "", Limits(at_most=1.0), {}),
+    ("best", ROW, "", Limits(), {"is_": "a", "within": None}),
+    ("best", ROW, "", Limits(), {"is_": "a", "within": 5.0}),
+    ("beats", ROW, OTHER, Limits(), {}),
+    ("rises", ROW, "", Limits(), {}),
+    ("falls", ROW, "", Limits(), {}),
+]
+"""Kinds that judge several comparisons together."""
+
+
+@pytest.mark.parametrize(("kind", "subject", "other", "limits", "options"), JOINT)
+def test_the_number_of_a_joint_comparison_is_the_one_its_verdict_follows_from(
+    kind: str, subject: str, other: str, limits: Limits, options: dict[str, Any]
+) -> None:
+    """The page of statements: "The numbers are those of the comparison from which the verdict follows"."""
+    rng = random.Random(1)
+    high = limits.at_most
+    low = None if high is not None else -(options.get("within") or 0.0)
+    kept = dict.fromkeys(Verdict, 0)
+    others = 0
+    for _ in range(400):
+        spread, slope = rng.choice([0.01, 0.3, 1.0]), rng.choice([-0.5, 0.0, 0.5])
+        samples = {
+            (table, name, "r"): [
+                10 + slope * place + start + rng.gauss(0, spread * rng.choice([0.1, 1.0])) for _ in range(5)
+            ]
+            for table, start in (("T", 0.0), ("U", rng.uniform(-1, 1)))
+            for place, name in enumerate("abcd")
+        }
+        finding = judge(kind, subject, other, limits, **options)(Outcomes(samples, {}))
+        piece = finding.evidence[finding.decisive]
+        assert piece.ci95 is not None
+        # The whole is the last less the first; a step shows by how much it falls.
+        value = -piece.value if kind == "falls" and finding.usual is None else piece.value
+        ends = value - piece.ci95, value + piece.ci95
+        is_inside = (low is None or ends[0] > low) and (high is None or ends[1] < high)
+        is_outside = (low is not None and ends[1] < low) or (high is not None and ends[0] > high)
+        alone = SUPPORTED if is_inside else CONTRADICTED if is_outside else UNDECIDED
+        if "judged together" in piece.name:
+            assert finding.verdict is UNDECIDED
+            assert alone is not UNDECIDED
+        else:
+            assert alone is finding.verdict, piece
+        kept[finding.verdict] += 1
+        others += finding.usual is not None
+        if finding.usual is not None:
+            assert finding.usual != finding.decisive
+            assert finding.headline()["measured"] == piece.value
+    assert all(kept.values()), kept
+    assert others
+
+
+def test_the_usual_comparison_stands_beside_the_decisive_one(
+    tiny_paper: None, tmp_path: Path, found: papers.Reproduction
+) -> None:
+    """docs/reference/statements.md: "that one stands before the decisive one"."""
+    samples = {
+        ("T", "a", "r"): [3.0, 3.1, 2.9],
+        ("T", "b", "r"): [0.0, 0.1, -0.1],
+        ("T", "c", "r"): [-9.0, 2.0, 9.0],
+    }
+    finding = judge("spread", ROW, limits=Limits(at_most=5.0))(Outcomes(samples, {}))
+    assert finding.verdict is UNDECIDED
+    usual, decisive = finding.evidence
+    assert usual.name == "it, best (a) less worst (b)"
+    assert (usual.value, usual.ci95) == (pytest.approx(3), pytest.approx(0, abs=1e-9))
+    assert decisive.name == "it, a less c"
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    claim = {
+        **{"id": "alike", "stack": "reno", "verdict": finding.verdict, "n": 3, **finding.headline()},
+        **{"decisive": finding.decisive, "usual": finding.usual},
+        "evidence": [piece.to_json() for piece in finding.evidence],
+    }
+    recordings.keep(folder, {**found.to_json(), "claims": [claim]})
+    kept = json.loads((folder / recordings.RECORDING).read_text())["claims"]["alike"][0]
+    assert kept["name"] == decisive.name
+    assert kept["usual"]["name"] == usual.name
+    assert statements._measured(kept).startswith("3")
+    assert "; decisive: " in statements._measured(kept)
+    assert statements._measured(kept).endswith("(it, a less c)")
 
 
 def test_one_run_contradicts_what_is_said_of_every_run() -> None:

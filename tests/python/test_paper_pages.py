@@ -190,6 +190,34 @@ def test_words_of_today_take_their_numbers_from_the_recording(own: papers.Paper)
         today.page([own])
 
 
+def test_words_of_today_count_the_verdicts_on_a_table(own: papers.Paper) -> None:
+    """docs/explanation/papers-today.md: a sentence about all statements of a table follows their verdicts."""
+    recordings.keep(own.folder.path, _answer(own, "other", "contradicted", 41.5))
+    claim = replace(own.claims[0], quote="in these words", needs=("Table 9",))
+    paper = replace(
+        own, claims=(claim, replace(claim, quote=""), replace(claim, needs=("Table 8", "Table 9")))
+    )
+    words = own.folder.path / today.WORDS
+    words.write_text("Most is open ({verdicts | other | Table 9}).\n", encoding="utf-8")
+    assert "Most is open (0 supported, 1 contradicted, 0 undecided).\n" in today.page([paper])
+    words.write_text("{verdicts | other | Table 7}\n", encoding="utf-8")
+    with pytest.raises(ct.InputError, match="nothing is recorded"):
+        today.page([paper])
+
+
+def test_words_of_today_cite_the_comparison_that_the_paper_speaks_of(own: papers.Paper) -> None:
+    answer = _answer(own, "other", "undecided", 7.0)
+    best = {"name": "best less worst", "value": 3.0, "ci95": 0.25, "unit": "%", "published": 2.0}
+    (claim,) = answer["claims"]
+    claim |= {"evidence": [best, *claim["evidence"]], "decisive": 1, "usual": 0}
+    recordings.keep(own.folder.path, answer)
+    words = own.folder.path / today.WORDS
+    words.write_text(f"It gains {{claim | other | {own.claims[0].id}}} %.\n", encoding="utf-8")
+    assert "It gains 3.00 ± 0.25 %.\n" in today.page([own])
+    page = _page(replace(own, stacks=("other",)))
+    assert "| 3.00 ± 0.25; decisive: 7.00 ± 0.50 (the value) | 2 | undecided |" in page
+
+
 def _judged(sample: list[float]) -> tuple[verdicts.Judgement, Evidence]:
     return verdicts.above(sample), Evidence("value", sum(sample) / 3, "")
 
@@ -200,6 +228,7 @@ def _judged(sample: list[float]) -> tuple[verdicts.Judgement, Evidence]:
         ([[1.0, 1.1, 0.9], [2.0, 2.1, 1.9]], Verdict.SUPPORTED, 0),
         ([[1.0, 1.1, 0.9], [-2.0, -2.1, -1.9]], Verdict.CONTRADICTED, 1),
         ([[1.0, 1.1, 0.9], [-2.0, 2.1, 0.1]], Verdict.UNDECIDED, 1),
+        ([[-1.0, -0.7, -0.5], [-2.0, 2.1, 0.1]], Verdict.UNDECIDED, 1),
     ],
 )
 def test_the_number_of_a_finding_is_the_one_its_verdict_follows_from(

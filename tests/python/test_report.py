@@ -134,6 +134,18 @@ def of_the_lab(report: str) -> ct.Scenario:
     return ct.Scenario.from_toml(json.loads(zlib.decompress(packed, wbits=-15))["toml"])
 
 
+@pytest.mark.parametrize(
+    ("kind", "paired"), [("run", ""), ("comparison", "variant"), ("reproduction", "column")]
+)
+def test_a_report_says_which_runs_share_their_random_numbers(
+    reports: dict[str, str], kind: str, paired: str
+) -> None:
+    """docs/how-to/judge-a-difference.md: "Replication r of every variant draws the same random numbers"."""
+    said = re.findall(r"Replication r of every (\w+)", reports[kind])
+    assert said == ([paired] if paired else [])
+    assert "independent replications" in reports[kind]
+
+
 def test_the_scenario_of_a_report_gives_the_same_runs(scenario: ct.Scenario, tmp_path: Path) -> None:
     """Also where seed and replications are not those of the scenario, as with --seed and --replications."""
     result = ct.run(scenario, seed=1, replications=2)

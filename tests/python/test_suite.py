@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,11 +19,15 @@ from celltrain.reading import read
 from celltrain.report.suite import suite_report
 from celltrain.results import combined_fingerprint
 from celltrain.scenario import load
+from celltrain.suites import run
 from celltrain.suites.file import Statement, load_suite, suites
 from celltrain.suites.run import Asked, check_suite, run_suite, verdict_columns
 from celltrain.suites.variants import plan
+from celltrain.trials import tried
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from conftest import Cli
 
 SCENARIO = """
@@ -403,6 +408,40 @@ def test_shipped_suites_are_whole(name: str) -> None:
     check_suite(suite)
 
 
+RELATIONS_IN_WORDS = {
+    "at-least": r"at least|not lower",
+    "at-most": r"at most",
+    "below": r"less than|shorter",
+    "above": r"more than|longer",
+}
+
+
+@pytest.mark.parametrize("name", sorted(suites()))
+def test_statements_judge_what_their_words_say(name: str) -> None:
+    """suites/aqm/suite.toml: "Jain's index is not lower"; an equal one bears that out."""
+    for section in load_suite(name).sections:
+        for one in section.statements:
+            words = re.sub(r"at most 10 % longer|at most twice as long", "at most", one.text)
+            said = [
+                key for key, wording in RELATIONS_IN_WORDS.items() if re.search(wording, words, re.IGNORECASE)
+            ]
+            assert said == [one.relation], one.text
+            number = re.search(r"at least (\d+) %", one.text)
+            if number:
+                assert one.limit == pytest.approx(int(number[1]) / 100), one.text
+
+
+def test_a_plain_buffer_bears_out_what_is_not_lower() -> None:
+    """The same statement: between equal replications there is no difference."""
+    (one,) = (
+        statement
+        for section in load_suite("aqm").sections
+        for statement in section.statements
+        if "not lower" in statement.text
+    )
+    assert one.judge([0.9, 0.8, 0.7], [0.9, 0.8, 0.7]).verdict is verdicts.Verdict.SUPPORTED
+
+
 def test_rivals_keep_their_congestion_control_whatever_is_evaluated() -> None:
     """RFC 9743 is about flows of standard congestion controls beside those that are evaluated."""
     suite = load_suite("congestion-control")
@@ -438,6 +477,25 @@ def test_a_measure_that_one_variant_of_a_section_lacks_is_refused_before_any_run
     changed(tiny, '"delay_mean", "goodput"]', '"transfer_delay_mean", "goodput"]')
     with pytest.raises(InputError, match="section 1, variant codel: its runs lack the measure 'transfer_"):
         check_suite(load_suite(tiny))
+
+
+def test_a_suite_that_was_checked_is_not_checked_again(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each check makes a trial of every variant."""
+    trials: list[list[ct.Scenario]] = []
+
+    def counted(scenarios: Iterable[ct.Scenario], *rest: Any, **options: Any) -> list[Any]:
+        trials.append([*scenarios])
+        return tried(trials[-1], *rest, **options)
+
+    monkeypatch.setattr(run, "tried", counted)
+    suite, asked = load_suite(with_another_section(tiny)), Asked(["codel"])
+    checked = check_suite(suite, asked, jobs=1)
+    assert [len(variants) for variants in trials] == [2, 2]
+    found = run_suite(suite, asked, jobs=1, checked=checked)
+    assert len(trials) == 2
+    again = run_suite(suite, asked, jobs=1)
+    assert len(trials) == 4
+    assert found.manifest() == again.manifest()
 
 
 def with_another_section(folder: Path, seed: int = 1) -> Path:

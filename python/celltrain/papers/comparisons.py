@@ -7,7 +7,7 @@ samples. `celltrain.verdicts` says what makes a claim supported, contradicted or
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -39,10 +39,6 @@ class Cells:
     def top(self) -> int:
         """The place of the cell with the largest mean."""
         return max(range(len(self.samples)), key=lambda place: statistics.mean(self.samples[place]))
-
-    def bottom(self) -> int:
-        """The place of the cell with the smallest mean."""
-        return min(range(len(self.samples)), key=lambda place: statistics.mean(self.samples[place]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,11 +218,13 @@ def _every_run(part: Part, scope: SampleScope) -> Finding:
 
 def rises(samples: Sequence[Sequence[float]]) -> verdicts.Judgement:
     """The last of some means lies above the first, and no step takes back more than `SETBACK` of the rise."""
+    return verdicts.all_of(verdicts.above(sample) for sample in _rising(samples))
+
+
+def _rising(samples: Sequence[Sequence[float]]) -> list[list[float]]:
+    """What lies above zero if some means rise: the whole rise, and each step with `SETBACK` of the whole."""
     whole = _less(samples[-1], samples[0])
-    steps = (_less(after, before) for before, after in pairwise(samples))
-    return verdicts.all_of(
-        (verdicts.above(whole), *(verdicts.above(_less(step, whole, -SETBACK)) for step in steps))
-    )
+    return [whole, *(_less(_less(after, before), whole, -SETBACK) for before, after in pairwise(samples))]
 
 
 def _rises(part: Part, scope: SampleScope) -> Finding:
@@ -235,71 +233,134 @@ def _rises(part: Part, scope: SampleScope) -> Finding:
     sign = -1 if part.kind == "falls" else 1
     samples = [[sign * value for value in sample] for sample in cells.samples]
     whole = statistics.paired_difference(cells.samples[-1], cells.samples[0])
+    names = cells.names
+    usual = Evidence.of(
+        f"{part.name}, {names[-1]} less {names[0]}", whole, part.unit, _published(part, scope)
+    )
+    direction = part.kind.removesuffix("s")
+    labels = [f"{before} to {after}" for before, after in pairwise(names)]
+    tested = _rising(samples)
+    kept = [
+        Evidence.of(
+            f"{direction} from {label} plus {SETBACK:g} of the whole {direction}",
+            statistics.estimate(sample),
+            part.unit,
+        )
+        for label, sample in zip(labels, tested[1:], strict=True)
+    ]
+    found = _all_of(zip(map(verdicts.above, tested), (usual, *kept), strict=True))
     steps = [statistics.paired_difference(before, after) for before, after in pairwise(samples)]
     back = max(range(len(steps)), key=lambda step: steps[step].mean)
-    step = f"largest step back, {cells.names[back]} to {cells.names[back + 1]}"
-    return Finding(
-        rises(samples),
-        (
-            Evidence.of(
-                f"{part.name}, {cells.names[-1]} less {cells.names[0]}",
-                whole,
-                part.unit,
-                _published(part, scope),
-            ),
-            Evidence.of(step, steps[back], part.unit),
-        ),
-    )
+    step = Evidence.of(f"largest step back, {labels[back]}", steps[back], part.unit)
+    return replace(found, evidence=(*found.evidence, step))
+
+
+def _all_of(parts: Iterable[tuple[verdicts.Judgement, Evidence]], usual: int = 0) -> Finding:
+    """The finding on comparisons that all have to hold; see `_several`."""
+    every = list(parts)
+    joint = verdicts.all_of(judgement for judgement, _ in every)
+    if joint.verdict is verdicts.Verdict.CONTRADICTED:
+        turning = min(every, key=lambda one: one[0].p_if_true)
+    else:
+        turning = max(every, key=lambda one: one[0].p_if_false)
+    return _several(joint, every[usual], turning, len(every))
+
+
+def _several(
+    joint: verdicts.Judgement,
+    usual: tuple[verdicts.Judgement, Evidence],
+    turning: tuple[verdicts.Judgement, Evidence],
+    count: int,
+) -> Finding:
+    """The finding on comparisons that are judged together, with the one from which the verdict follows.
+
+    The usual one is what the paper speaks of. If its own interval gives another verdict, the one on which
+    the verdict turns stands beside it and is decisive. Where no interval gives the verdict, since the joint
+    test asks more than each of them, the evidence says so.
+    """
+    (alone, evidence), (other, decisive) = usual, turning
+    if alone.verdict is joint.verdict:
+        return Finding(joint, (evidence,))
+    if other.verdict is joint.verdict:
+        return Finding(joint, (evidence, decisive), decisive=1, usual=0)
+    return Finding(joint, (replace(evidence, name=f"{evidence.name}, one of {count} judged together"),))
 
 
 def _beats(part: Part, scope: SampleScope) -> Finding:
     """The best of some cells, whichever it is, exceeds every one of some others."""
     over, under = _cells(part.subject, scope), _cells(part.other, scope)
-    first, second = over.top(), under.top()
-    more = statistics.paired_difference(over.samples[first], under.samples[second])
-    name = f"{part.name}: {over.places[first][0]} at {over.names[first]} less "
-    name += f"{under.places[second][0]} at {under.names[second]}"
+
+    def compared(first: int, second: int) -> tuple[verdicts.Judgement, Evidence]:
+        sample = _less(over.samples[first], under.samples[second])
+        name = f"{part.name}: {over.places[first][0]} at {over.names[first]} less "
+        name += f"{under.places[second][0]} at {under.names[second]}"
+        is_usual = (first, second) == (over.top(), under.top())
+        published = _published(part, scope) if is_usual else None
+        return verdicts.above(sample), Evidence.of(name, statistics.estimate(sample), part.unit, published)
+
+    rivals = [[compared(one, other) for other in range(len(under.names))] for one in range(len(over.names))]
+    # The verdict turns on the cell that most speaks for, and of the others on the one that most holds
+    # against it.
+    closest = [max(pairs, key=lambda pair: pair[0].p_if_false) for pairs in rivals]
+    turning = min(closest, key=lambda pair: pair[0].p_if_false)
     judgement = verdicts.greatest(over.samples, under.samples)
-    return Finding(judgement, (Evidence.of(name, more, part.unit, _published(part, scope)),))
+    usual = rivals[over.top()][under.top()]
+    return _several(judgement, usual, turning, len(over.names) * len(under.names))
 
 
 def _best(part: Part, scope: SampleScope) -> Finding:
-    """One column has the largest value of its row, or falls short of none by more than `within` %."""
+    """One column has the largest value of its row, or falls short of none by more than `within` %.
+
+    The evidence is the difference of the means as a part of the other mean, with the interval of what is
+    tested: so it excludes the limit where the test does.
+    """
     cells = _cells(part.subject, scope)
     named, within = str(part.option("is")), part.option("within")
     if named not in cells.names:
         raise unknown("column", named, cells.names)
-    place = cells.names.index(named)
-    chosen = cells.samples[place]
+    chosen = cells.samples[cells.names.index(named)]
     others = {name: sample for name, sample in zip(cells.names, cells.samples, strict=True) if name != named}
     rival = max(others, key=lambda name: statistics.mean(others[name]))
-    if within is None:
-        judgement = verdicts.greatest([chosen], list(others.values()))
-    else:
-        judgement = verdicts.all_of(
-            verdicts.between(_less(other, chosen, 1 + within / 100), None, 0.0) for other in others.values()
-        )
-    ahead = [
-        100 * (one / other - 1) if other else math.nan
-        for one, other in zip(chosen, others[rival], strict=True)
-    ]
     limit = None if within is None else Range(-within, None)
-    name = f"{part.name}, {named} over the best of the others ({rival})"
-    return Finding(
-        judgement, (Evidence.of(name, statistics.estimate(ahead), "%", _published(part, scope), limit),)
-    )
+    short = within or 0.0
+    parts = []
+    for name, other in others.items():
+        tested = _less(chosen, other, 1 - short / 100)
+        judgement = verdicts.above(tested) if within is None else verdicts.between(tested, 0.0, None)
+        size = statistics.mean(other)
+        ahead = [100 * value / size - short if size else math.nan for value in tested]
+        which = f"the best of the others ({name})" if name == rival else name
+        found = statistics.estimate(ahead)
+        published = _published(part, scope) if name == rival else None
+        parts.append(
+            (judgement, Evidence.of(f"{part.name}, {named} over {which}", found, "%", published, limit))
+        )
+    return _all_of(parts, list(others).index(rival))
 
 
 def _spread(part: Part, scope: SampleScope) -> Finding:
     """No two cells of a row differ by more than a limit."""
     cells, limit = _cells(part.subject, scope), part.limits.at_most
     assert limit is not None
-    apart = [_less(one, other) for one, other in combinations(cells.samples, 2)]
-    top, bottom = cells.top(), cells.bottom()
-    widest = statistics.paired_difference(cells.samples[top], cells.samples[bottom])
-    name = f"{part.name}, best ({cells.names[top]}) less worst ({cells.names[bottom]})"
-    evidence = Evidence.of(name, widest, part.unit, _published(part, scope), Range(None, limit))
-    return Finding(verdicts.all_of(verdicts.between(one, -limit, limit) for one in apart), (evidence,))
+    order = sorted(range(len(cells.names)), key=lambda place: statistics.mean(cells.samples[place]))
+    pairs = [(top, bottom) for bottom, top in combinations(order, 2)]
+    widest = (order[-1], order[0])
+    parts = []
+    for top, bottom in pairs:
+        apart = _less(cells.samples[top], cells.samples[bottom])
+        names = cells.names[top], cells.names[bottom]
+        is_widest = (top, bottom) == widest
+        which = "best ({}) less worst ({})" if is_widest else "{} less {}"
+        published = _published(part, scope) if is_widest else None
+        evidence = Evidence.of(
+            f"{part.name}, {which.format(*names)}",
+            statistics.estimate(apart),
+            part.unit,
+            published,
+            Range(None, limit),
+        )
+        parts.append((verdicts.between(apart, -limit, limit), evidence))
+    return _all_of(parts, pairs.index(widest))
 
 
 def _inside(part: Part, scope: SampleScope) -> Finding:

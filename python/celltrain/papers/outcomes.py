@@ -82,6 +82,8 @@ class Finding:
     evidence: tuple[Evidence, ...]
     decisive: int = 0
     """The place of the evidence from which the verdict follows."""
+    usual: int | None = None
+    """The place of the evidence that the paper speaks of, where another of the same kind is decisive."""
 
     @staticmethod
     def of(parts: Iterable[tuple[Judgement, Evidence]]) -> "Finding":
@@ -93,7 +95,7 @@ class Finding:
         """The finding on a claim that is true if every finding is.
 
         Decisive is the first one where the claim is supported, the one that speaks most against it where it
-        is contradicted, and otherwise the first one that is not supported.
+        is contradicted, and otherwise the first one that is undecided too, or is not supported.
         """
         every = tuple(findings)
         joined = all_of(finding.judgement for finding in every)
@@ -101,11 +103,13 @@ class Finding:
         if joined.verdict is Verdict.CONTRADICTED:
             place = min(range(len(every)), key=lambda one: every[one].judgement.p_if_true)
         elif joined.verdict is Verdict.UNDECIDED:
-            open_ones = (one for one, found in enumerate(every) if found.verdict is not Verdict.SUPPORTED)
-            place = next(open_ones, 0)
-        before = sum(len(finding.evidence) for finding in every[:place])
+            alone = [finding.verdict for finding in every]
+            wanted = Verdict.UNDECIDED if Verdict.UNDECIDED in alone else Verdict.CONTRADICTED
+            place = alone.index(wanted) if wanted in alone else 0
+        before, chosen = sum(len(finding.evidence) for finding in every[:place]), every[place]
         evidence = tuple(piece for finding in every for piece in finding.evidence)
-        return Finding(joined, evidence, before + every[place].decisive)
+        usual = None if chosen.usual is None else before + chosen.usual
+        return Finding(joined, evidence, before + chosen.decisive, usual)
 
     @property
     def verdict(self) -> Verdict:

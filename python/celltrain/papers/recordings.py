@@ -135,7 +135,12 @@ def _run(answer: Mapping[str, Any], stack: str) -> dict[str, Any]:
 def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
     decisive = claim["evidence"][claim["decisive"]] if "decisive" in claim else {}
     kept = ("stack", "verdict", "published", "measured", "ci95", "n")
-    return {key: claim[key] for key in kept} | {key: decisive[key] for key in ("name", "unit") if decisive}
+    found = {key: claim[key] for key in kept} | {key: decisive[key] for key in ("name", "unit") if decisive}
+    if claim.get("usual") is not None:
+        usual = claim["evidence"][claim["usual"]]
+        found["usual"] = {key: usual[key] for key in ("name", "published", "ci95")}
+        found["usual"]["measured"] = usual["value"]
+    return found
 
 
 def _lines(

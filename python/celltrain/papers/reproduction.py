@@ -385,6 +385,7 @@ class Reproduction:
                     **judged.finding.headline(),
                     "n": judged.finding.n,
                     "decisive": judged.finding.decisive,
+                    "usual": judged.finding.usual,
                     "evidence": [evidence.to_json() for evidence in judged.finding.evidence],
                     "stack": judged.stack,
                 }

@@ -6,9 +6,10 @@ from typing import Any
 
 from celltrain import statistics, text
 from celltrain.papers.causes import causes, line
-from celltrain.papers.description import Claim, Paper
+from celltrain.papers.description import Claim, Paper, Row, Table
 from celltrain.papers.printed import Range, shown
 from celltrain.papers.recordings import Recorded, read
+from celltrain.papers.reproduction import Deviation, MeasuredRow, mean_deviation
 from celltrain.papers.tries import read_tries, searches
 from celltrain.verdicts import Verdict
 
@@ -18,25 +19,41 @@ HEAD = """# Statements
 
 What the papers say about their results, and how it compares with the runs here. A statement is
 **supported** if the whole 95 % interval lies on its side, **contradicted** if all of it lies on the other
-side, and **undecided** otherwise ([Judge a difference](../how-to/judge-a-difference.md)). The numbers are
-those of the comparison that decides the verdict: the measured mean ± half of the 95 % interval, and the
-published value. Each column after the first verdict is another choice where the paper leaves one open, or
-another TCP; the paper's README explains the choices. `rfc` and `linux` are the TCP of today, which is not
-compared with published numbers; [The papers today](../explanation/papers-today.md) draws the conclusions.
+side, and **undecided** otherwise. If a statement needs several comparisons, all of them have to be supported,
+and to contradict it one of them must be clearer the more there are. So it may be undecided although the
+interval shown lies on one side. If it names the least difference that matters, data that exclude so much
+contradict it. What has to be so in every run is supported if it was, and contradicted by one run in which it
+was not ([Judge a difference](../how-to/judge-a-difference.md)).
 
-Generated from `paper.toml`, `recorded.json` and `tried.json` of each paper by `make generate`.
+The numbers are those of the comparison from which the verdict follows: the measured mean ± half of the 95 %
+interval, and the published value. Where the paper speaks of another comparison of the same kind, as of the
+best against the worst, that one stands before the decisive one. Each column after the first verdict is
+another choice where the paper leaves one open, or another TCP; the paper's README explains the choices. `rfc`
+and `linux` are the TCP of today, which is not compared with published numbers;
+[The papers today](../explanation/papers-today.md) draws the conclusions.
+
+Generated from `paper.toml`, `published.csv`, `recorded.json`, `recorded.csv` and `tried.json` of each paper
+by `make generate`.
 """
 
 OVERVIEW = """
 ## Deviations from the printed numbers
 
-Mean deviation of every exhibit with printed numbers, without signs, over its cells of one unit. All measures
-have their plain definitions. *Calibrated* is the setting that stands for the paper's own. *Uncalibrated* is
-the first reading of the paper, before any comparison. Each paper's section below has all candidates. Nothing
-was fitted to the exhibits that are held out.
+Mean deviation of every exhibit with printed numbers, without signs, as a part of the printed number: over its
+cells of one unit, each of which counts alike. From a printed range the nearer end counts; nothing within it
+deviates. All measures have their plain definitions. Left out are
 
-| paper | exhibit | rows in | held out | calibrated | uncalibrated |
-|---|---|---|---|---|---|
+- cells of which no number is printed or legible;
+- printed zeros, of which nothing is a part;
+- rows of standard deviations: that of five replications is uncertain by about a third;
+- what is undefined in a replication, as a ratio of nothing.
+
+*Calibrated* is the setting that stands for the paper's own. *Uncalibrated* is the first reading of the paper,
+before any comparison. Each paper's section below has all candidates. Nothing was fitted to the exhibits that
+are held out.
+
+| paper | exhibit | rows in | cells | held out | calibrated | uncalibrated |
+|---|---|---|---|---|---|---|
 """
 
 
@@ -65,35 +82,55 @@ def _all_deviations(every: Sequence[tuple[Paper, Recorded]]) -> Iterator[str]:
     for paper, recorded in every:
         for (table, unit), means in mean_deviations(paper, recorded).items():
             found = (_percent(means.get(name)) for name in (paper.stacks[0], "uncalibrated"))
+            cells = max(one.cells for one in means.values())
             held_out = "yes" if table in paper.held_out else "no"
             note = next(one.note for one in (*paper.tables, *paper.figures) if one.name == table)
             mark = f" ({len(notes) + 1})" if note else ""
             notes += [f"({len(notes) + 1}) {paper.id}, {table}: {note}\n"] if note else []
-            yield f"| {paper.id} | {table}{mark} | {unit} | {held_out} | {' | '.join(found)} |\n"
+            yield f"| {paper.id} | {table}{mark} | {unit} | {cells} | {held_out} | {' | '.join(found)} |\n"
     yield "".join("\n" + note for note in notes)
 
 
-def _percent(part: float | None) -> str:
-    return "not run" if part is None else text.percent(part)
+def _percent(found: Deviation | None) -> str:
+    return "not run" if found is None else str(found)
 
 
-def mean_deviations(paper: Paper, recorded: Recorded) -> dict[tuple[str, str], dict[str, float]]:
-    """Mean deviations of every table over its rows of one unit, without signs, by stack or candidate."""
-    units = {
-        (table.name, row.name): row.unit or "ratio"
-        for table in (*paper.tables, *paper.figures)
-        for row in table.rows
-        if row.statistic == "mean"
-    }
-    found: dict[tuple[str, str], dict[str, list[float]]] = {}
-    for one in recorded.deviations:
-        unit = units.get((one["table"], one["row"]))
-        if unit is not None and one["mean"] is not None and one["stack"] in paper.compared:
-            found.setdefault((one["table"], unit), {}).setdefault(one["stack"], []).append(one["mean"])
-    return {
-        place: {stack: statistics.mean(values) for stack, values in means.items()}
-        for place, means in found.items()
-    }
+def mean_deviations(paper: Paper, recorded: Recorded) -> dict[tuple[str, str], dict[str, Deviation]]:
+    """Mean deviations of every table over its cells of one unit, without signs, by stack or candidate."""
+    cells: dict[tuple[str, str], dict[str, list[MeasuredRow]]] = {}
+    for table in (*paper.tables, *paper.figures):
+        for row in table.rows:
+            if row.statistic == "mean":
+                by_stack = cells.setdefault((table.name, row.unit or "ratio"), {})
+                for cell in _compared(paper, recorded, table, row):
+                    by_stack.setdefault(cell.stack, []).append(cell)
+    found: dict[tuple[str, str], dict[str, Deviation]] = {}
+    for place, by_stack in cells.items():
+        for stack, every in by_stack.items():
+            deviation = mean_deviation(every)
+            if deviation.cells:
+                found.setdefault(place, {})[stack] = deviation
+    return found
+
+
+def _compared(paper: Paper, recorded: Recorded, table: Table, row: Row) -> Iterator[MeasuredRow]:
+    """What is recorded of a row whose numbers are printed, cell by cell."""
+    for column in table.columns:
+        printed = paper.folder.published.get((table.name, column.name, row.name))
+        for stack in paper.compared if printed is not None else ():
+            measured = recorded.numbers.get((stack, table.name, column.name, row.name))
+            if printed is not None and measured is not None:
+                yield MeasuredRow(
+                    stack,
+                    table.name,
+                    row.name,
+                    column.name,
+                    row.unit,
+                    printed.value,
+                    measured.mean,
+                    measured.half_width,
+                    times=table.published_times,
+                )
 
 
 def _paper(paper: Paper, recorded: Recorded) -> Iterator[str]:
@@ -167,10 +204,17 @@ def _line(paper: Paper, claim: Claim, recorded: Recorded, variants: list[str]) -
 
 
 def _measured(found: Mapping[str, Any]) -> str:
-    value = found.get("measured")
-    return "-" if value is None else text.interval(statistics.Estimate(value, None, found["ci95"], 0), "")
+    if found.get("measured") is None:
+        return "-"
+    if "usual" not in found:
+        return _interval(found)
+    return f"{_interval(found['usual'])}; decisive: {_interval(found)} ({found['name']})"
+
+
+def _interval(found: Mapping[str, Any]) -> str:
+    return text.interval(statistics.Estimate(found["measured"], None, found["ci95"], 0), "")
 
 
 def _published(found: Mapping[str, Any]) -> str:
-    value = found.get("published")
+    value = found.get("usual", found).get("published")
     return f"{value:.4g}" if isinstance(value, float) else shown(Range(*value) if value is not None else None)

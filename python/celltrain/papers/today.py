@@ -1,17 +1,23 @@
 """The page of what a reader of today should believe of each paper.
 
-Its words stand in `today.md` of the paper's folder, its numbers in the recording. A place in braces becomes
-a number: `{claim | linux | ID}` what a claim measured under a stack or a candidate, `{number | rfc | TABLE
-| COLUMN | ROW}` a number of a table.
+Its words stand in `today.md` of the paper's folder, its numbers in the recording. A place in braces stands
+for what is recorded under a stack or a candidate:
+
+- `{claim | linux | ID}`: what a claim measured;
+- `{number | rfc | TABLE | COLUMN | ROW}`: a number of a table;
+- `{verdicts | rfc | TABLE}`: how many of the paper's statements about that table alone are supported,
+  contradicted and undecided.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from celltrain import statistics, text
 from celltrain.errors import InputError
 from celltrain.papers.description import Paper
 from celltrain.papers.recordings import Recorded, read
+from celltrain.verdicts import Verdict
 
 __all__ = ["WORDS", "page"]
 
@@ -49,15 +55,34 @@ def _paper(paper: Paper, recorded: Recorded) -> Iterator[str]:
 
 def _number(paper: Paper, recorded: Recorded, place: str) -> str:
     kind, stack, *way = place.split(" | ")
+    if kind == "verdicts" and len(way) == 1:
+        return _shares(paper, recorded, stack, way[0], place)
     found: statistics.Estimate | None = None
     if kind == "number" and len(way) == 3:
         found = recorded.numbers.get((stack, way[0], way[1], way[2]))
     elif kind == "claim" and len(way) == 1:
         claim = recorded.claim(way[0], stack)
-        found = statistics.Estimate(claim["measured"], None, claim["ci95"], 0) if claim else None
+        said = claim.get("usual", claim)
+        found = statistics.Estimate(said["measured"], None, said["ci95"], 0) if claim else None
     if found is None:
-        raise InputError(f"{paper.folder.path / WORDS}: nothing is recorded of '{{{place}}}'")
+        raise _nothing(paper, place)
     return text.interval(found, "")
+
+
+def _nothing(paper: Paper, place: str) -> InputError:
+    return InputError(f"{paper.folder.path / WORDS}: nothing is recorded of '{{{place}}}'")
+
+
+def _shares(paper: Paper, recorded: Recorded, stack: str, table: str, place: str) -> str:
+    """How many of a paper's statements about a table are supported, contradicted and undecided."""
+    verdicts = Counter(
+        recorded.claim(claim.id, stack)["verdict"]
+        for claim in paper.claims
+        if claim.quote and claim.needs == (table,) and recorded.claim(claim.id, stack)
+    )
+    if not verdicts:
+        raise _nothing(paper, place)
+    return ", ".join(f"{verdicts[one.value]} {one}" for one in Verdict)
 
 
 def _verdicts(paper: Paper, recorded: Recorded) -> Iterator[str]:

@@ -148,26 +148,29 @@ def notes(page: Page, lines: Iterable[str]) -> None:
         page.text(f"Note: {line}.", "note")
 
 
-def how_sure(page: Page, manifest: Mapping[str, Any]) -> None:
+def how_sure(page: Page, manifest: Mapping[str, Any], *, paired: str = "variant") -> None:
     """The section on uncertainty and provenance.
 
     Args:
         page: the report.
         manifest: of the results; seed and replications are None where sections have their own.
+        paired: what shares the seeds of its replications, so that differences are paired; nothing in a run.
     """
     page.section("How sure")
     n = manifest["replications"]
+    pairs = (
+        f" Replication r of every {paired} has the same seed, so that differences are taken between runs "
+        "that share their random numbers."
+    )
     if n is None:
         page.text(
             "Every mean is over the independent replications of its section; ± is half of its 95 % Student "
-            "interval. Replication r of every variant has the same seed, so that differences are taken "
-            "between runs that share their random numbers."
+            f"interval.{pairs if paired else ''}"
         )
     elif n > 1:
         page.text(
             f"Every mean is over {n} independent replications; ± is half of its 95 % Student interval "
-            f"({n - 1} {'degree' if n == 2 else 'degrees'} of freedom). Replication r of every variant has "
-            "the same seed, so that differences are taken between runs that share their random numbers."
+            f"({n - 1} {'degree' if n == 2 else 'degrees'} of freedom).{pairs if paired else ''}"
         )
     else:
         page.text(

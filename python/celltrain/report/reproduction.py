@@ -66,7 +66,7 @@ def add_reproduction(page: Page, found: Reproduction) -> None:
     _stacks(page, found)
     _fitting(page, found)
     m = found.manifest
-    parts.how_sure(page, m)
+    parts.how_sure(page, m, paired="column")
     command = ["celltrain", "reproduce", named(found.folder), *_chosen(found), "--seed", str(found.seed)]
     parts.rerun(page, [*command, "--replications", str(found.replications)], m)
 
@@ -171,8 +171,11 @@ def _claims(page: Page, found: Reproduction) -> None:
                 page.table(("claim", "evidence"), [_claim_line(judged) for judged in of_kind], text_columns=2)
     page.text(
         "A claim is supported where the whole 95 % interval lies on its side, contradicted where all of it "
-        "lies on the other, and undecided otherwise, or with fewer than three replications. More "
-        "replications decide more claims.",
+        "lies on the other, and undecided otherwise, or with fewer than three replications. If a claim needs "
+        "several comparisons, all of them have to be supported, and to contradict it one of them must be "
+        "clearer the more there are. So it may be undecided although an interval lies on one side. What has "
+        "to be so in every run is contradicted by one run in which it was not. More replications decide more "
+        "claims.",
         "note",
     )
     if len(found.stacks) > 1:

@@ -64,7 +64,7 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
     _flows(page, result)
     _limits(page, result)
     _guarantees(page, result)
-    parts.how_sure(page, m)
+    parts.how_sure(page, m, paired="")
     again = ["celltrain", "run", "SCENARIO", "--seed", str(m["seed"])]
     parts.rerun(page, command or [*again, "--replications", str(m["replications"])], m)
     return page.html()

@@ -26,7 +26,7 @@ from celltrain.results import Result
 from celltrain.scenario import Scenario, load, shown
 from celltrain.suites.file import Section, Statement, Suite, is_place
 from celltrain.suites.measures import sample_of
-from celltrain.suites.variants import Asked, plan
+from celltrain.suites.variants import Asked, Plan, plan
 from celltrain.trials import ITS, tried
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "KIND",
     "Asked",
+    "Checked",
     "Judged",
     "SuiteResults",
     "check_suite",
@@ -54,6 +55,9 @@ KIND = "suite"
 
 ASKED = Asked()
 """Nothing beside what the suite names itself."""
+
+Checked = Mapping[str, tuple[Scenario, Plan]]
+"""What was found to run in each section of a suite, by its place: its scenario, and the variants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +198,7 @@ def run_suite(
     executor: "Executor | Cluster | None" = None,
     folder: Folder | None = None,
     finish: "Callable[[Comparison, Folder], None] | None" = None,
+    checked: Checked | None = None,
 ) -> SuiteResults:
     """Runs every section of a suite.
 
@@ -207,18 +212,20 @@ def run_suite(
         executor: an executor of `concurrent.futures` or a `dask.distributed.Client`; threads by default.
         folder: a claimed results folder; each section gets a folder of its own in it.
         finish: called with each section's comparison and folder, before that is complete.
+        checked: what `check_suite` returned for the same suite and the same `asked`, so that nothing is
+            checked twice; it is checked first by default.
 
     Raises:
         InputError: there is no such policy or stack, a scenario cannot run with it, or lacks a measure.
     """
-    check_suite(suite, asked, jobs)
+    whole = check_suite(suite, asked, jobs) if checked is None else checked
     compared = partial(
         compare, replications=replications, seed=seed, jobs=jobs, progress=progress, executor=executor
     )
     found: dict[str, Comparison] = {}
     baselines: dict[str, Mapping[str, str]] = {}
     for section in suite.sections:
-        scenario, planned = load(section.scenario), plan(suite, section, asked)
+        scenario, planned = whole[section.place]
         variants, baselines[section.place] = planned.settings, planned.baselines
         if folder is None:
             found[section.place] = compared(scenario, variants)
@@ -232,17 +239,22 @@ def run_suite(
     return SuiteResults(replace(suite, causes=()) if asked.ecn else suite, found, baselines)
 
 
-def check_suite(suite: Suite, asked: Asked = ASKED, jobs: int | None = None) -> None:
+def check_suite(suite: Suite, asked: Asked = ASKED, jobs: int | None = None) -> Checked:
     """Refuses what a suite cannot be run with, before anything runs or is written.
+
+    Returns:
+        What is to run in each section, for `run_suite`.
 
     Raises:
         InputError: there is no such policy or stack, a scenario cannot run with it, or the runs of a section
             lack a measure.
     """
+    found: dict[str, tuple[Scenario, Plan]] = {}
     for section in suite.sections:
-        scenario, settings = load(section.scenario), plan(suite, section, asked).settings
-        variants = {name: _variant(section, scenario, name, some) for name, some in settings.items()}
+        scenario, planned = found[section.place] = load(section.scenario), plan(suite, section, asked)
+        variants = {name: _variant(section, scenario, name, some) for name, some in planned.settings.items()}
         _check_measures(suite, section, variants, jobs)
+    return found
 
 
 def _variant(section: Section, scenario: Scenario, name: str, settings: Mapping[str, Any]) -> Scenario:
