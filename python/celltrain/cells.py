@@ -68,7 +68,9 @@ class Cells:
     dead: "NDArray[np.bool_]"
     """Whether it was accepted and some of its frame is lost."""
     marked: "NDArray[np.bool_]"
-    """Whether it got a congestion mark here (ECN, or EFCI of ABR): it came without one and left with it."""
+    """Whether it got a congestion mark here: it came without one and left with it."""
+    efci: "NDArray[np.bool_]"
+    """Whether its mark would be its own (EFCI, on VCs of ABR); others have that of their frame (ECN)."""
 
     @property
     def accepted(self) -> "NDArray[np.bool_]":
@@ -85,8 +87,8 @@ class Cells:
 
     @property
     def marks(self) -> "NDArray[np.bool_]":
-        """Which are the last of a frame that got a congestion mark: one for each such frame."""
-        return self.marked & self.last
+        """Which stand for a mark: the last of a marked frame (ECN), and each marked cell (EFCI)."""
+        return self.marked & (self.last | self.efci)
 
     def occupancy(self, chosen: "NDArray[np.bool_] | None" = None) -> "tuple[Any, Any]":
         """Times and the number of cells in the buffer from each time on, of all or of chosen cells."""
@@ -139,6 +141,8 @@ def read_cells(
     """
     import numpy as np
 
+    from celltrain.notes.settings import abr_flows
+
     try:
         found = _core.passages(scenario.core, seed, replication, port.name, *span)
     except ValueError as error:
@@ -148,6 +152,7 @@ def read_cells(
     position, length = (np.array(found[name], dtype=np.int64) for name in ("position", "length"))
     data = ~np.array(found["management"], dtype=bool)
     pairs = zip(found["flow"], found["back"], strict=True)
+    controlled = {*abr_flows(scenario)}
     return Cells(
         port,
         span,
@@ -159,6 +164,7 @@ def read_cells(
         discarded,
         np.array(found["broken"], dtype=bool) & ~discarded & data,
         np.array(found["marked"], dtype=bool),
+        np.array([flow in controlled for flow in found["flow"]], dtype=bool),
     )
 
 

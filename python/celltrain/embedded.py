@@ -14,6 +14,8 @@ TABLE = "sweep"
 
 _OURS = re.compile(rf"\s*\[+\s*(?:{TABLE}|\"{TABLE}\"|'{TABLE}')\s*[.\]]")
 _HEADER = re.compile(r"\s*\[")
+_CLOSING = ("]", '"""', "'''")
+"""What the last line of a setting has that is on several lines."""
 
 
 def without_sweep(text: str) -> tuple[str, dict[str, Any] | None]:
@@ -25,7 +27,7 @@ def without_sweep(text: str) -> tuple[str, dict[str, Any] | None]:
     Raises:
         InputError: the sweep is not written as tables of its own.
     """
-    if TABLE not in text:
+    if TABLE not in text and "\\" not in text:  # its name may be written with escapes
         return text, None
     try:
         content = parsed(text)
@@ -76,7 +78,8 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
     began, lines = 1, list[str]()
     for number, line in enumerate(StringIO(text), 1):  # which begins lines where editors do
         lines.append(line)
-        if _is_toml("".join(lines)):
+        may_end = len(lines) == 1 or any(mark in line for mark in _CLOSING)  # of thousands of lines few do
+        if may_end and _is_toml("".join(lines)):
             yield began, "".join(lines)
             began, lines = number + 1, []
 

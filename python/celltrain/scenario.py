@@ -11,7 +11,7 @@ from celltrain import _core, arguments, display
 from celltrain.embedded import parsed, without_sweep
 from celltrain.errors import InputError, ScenarioError
 
-__all__ = ["Scenario", "load", "load_with_sweep", "read_text", "shown", "toml_value"]
+__all__ = ["Scenario", "load", "load_with_sweep", "read_text", "shown", "text_of", "toml_value"]
 
 MAX_FILE = 16 << 20
 """Bytes of a scenario or plan file, at most."""
@@ -200,29 +200,27 @@ def load(path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] = ())
 
 
 def load_with_sweep(
-    path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] = ()
+    path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] = (), text: str | None = None
 ) -> tuple[Scenario, Mapping[str, Any] | None]:
     """As `load`, with the `[sweep]` of the file; None where there is none.
 
-    Errors in `settings` are told as those of the option `--set`.
+    Errors in `settings` are told as those of the option `--set`. `text` is that of the file, if it was read
+    already: a pipe can be read only once.
     """
     place, changes = arguments.path("path", path), arguments.pairs("settings", settings)
-    try:
-        rest, sweep = without_sweep(read_text(place))
-    except (OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise InputError(f"{shown(place)}: {error}") from error
-        if isinstance(error, ValueError) and not place.is_file():
-            raise ScenarioError(f"{shown(place)}: not a scenario file: {error}") from error
-        # The core says what is wrong with the file.
+    text = text_of(place) if text is None else text
+    if text is None:
         return Scenario(_core.Scenario.load(place, changes)), None
+    try:
+        rest, sweep = without_sweep(text)
+    except InputError as error:
+        raise InputError(f"{shown(place)}: {error}") from error
     if sweep is None and place.is_file():
         return Scenario(_core.Scenario.load(place, changes)), None
     if sweep is not None and "scenario" in parsed(rest):
         raise ScenarioError(
             f"{shown(place)} is the plan of a sweep: run it with `celltrain sweep {shown(place)}`"
         )
-    # A pipe can be read only once.
     return Scenario(_core.Scenario.from_toml(rest, shown(place), changes)), sweep
 
 
@@ -232,6 +230,22 @@ def _told(error: ScenarioError) -> ScenarioError:
     The core tells every setting as one of `--set`, and the line of the text that a dictionary was made into.
     """
     return ScenarioError(_LINE_OF_DICTIONARY.sub(f"{DICTIONARY}: ", str(error).removeprefix("--set ")))
+
+
+def text_of(place: Path) -> str | None:
+    """The text of a scenario or plan file; None where the core says what is wrong with the file.
+
+    Raises:
+        ScenarioError: it is no text, and no file that the core can read again.
+    """
+    try:
+        return read_text(place)
+    except OSError:
+        return None
+    except ValueError as error:
+        if place.is_file():
+            return None
+        raise ScenarioError(f"{shown(place)}: not a scenario file: {error}") from error
 
 
 def read_text(place: Path) -> str:
@@ -245,7 +259,7 @@ def read_text(place: Path) -> str:
         content = file.read(MAX_FILE + 1)
     if len(content) > MAX_FILE:
         raise ValueError(f"larger than {MAX_FILE >> 20} MiB")
-    return content.decode("utf-8").replace("\r\n", "\n")
+    return content.decode("utf-8-sig").replace("\r\n", "\n")  # some editors begin a file with a mark
 
 
 def shown(place: Path) -> str:

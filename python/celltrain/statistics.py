@@ -115,7 +115,7 @@ def mean(sample: Sequence[float]) -> float:
     """
     if not len(sample):  # an array of numpy or a column of polars has no truth value
         raise ValueError("the mean of an empty sample")
-    if all(value == sample[0] for value in sample):
+    if len(sample) == 1 or all(value == sample[0] for value in sample):
         return float(sample[0])
     return math.fsum(sample) / len(sample)
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_WINDOWS",
+    "THRESHOLD",
+    "UNLIMITED",
     "Trace",
     "Windows",
     "busiest",
@@ -29,6 +31,7 @@ __all__ = [
     "height_told",
     "lines",
     "strip_heights",
+    "thresholds",
     "told_apart",
     "total",
     "traces",
@@ -40,6 +43,12 @@ __all__ = [
 MOST_WINDOWS = 40
 """Connections that a picture of a time series shows; more cannot be told apart on a page."""
 
+
+THRESHOLD = "ssthresh"
+"""The series of slow-start thresholds."""
+
+UNLIMITED = 2.0**63
+"""A slow-start threshold from here on limits nothing, as before the first loss."""
 
 MOST_COLOURS = 7
 """Lines of one picture that have colours of their own."""
@@ -122,6 +131,12 @@ def within(every: Sequence[Trace], span: tuple[float, float] | None) -> list[Tra
     if span is None:
         return [*every]
     return [_cut(trace, *span) for trace in every]
+
+
+def thresholds(every: Sequence[Trace]) -> list[Trace]:
+    """Slow-start thresholds as far as they limit something: others have no place in a picture."""
+    limiting = [(trace, trace.value < UNLIMITED) for trace in every]
+    return [replace(trace, t=trace.t[some], value=trace.value[some]) for trace, some in limiting]
 
 
 def _cut(trace: Trace, begin: float, end: float) -> Trace:

@@ -199,6 +199,15 @@ def test_completion_times_are_those_of_the_summary() -> None:
         bare.plot.cdf("flow_completion_time")
 
 
+@pytest.mark.parametrize("few", [[0.0], [1e-12], [0.0, 1e-12]])
+def test_a_logarithmic_axis_has_no_decades_of_a_few_tiny_values(few: list[float]) -> None:
+    """It began at 1e-13, and 97 % of the curve were at its end."""
+    values = np.array([*few, *np.geomspace(1, 100, 100)])
+    (axis,) = cdf({"a": Sample(values, "s")}, "x").axes
+    assert axis.get_xscale() == "log"
+    assert 0.05 <= axis.get_xlim()[0] < 1
+
+
 @pytest.mark.parametrize(
     ("values", "scale"),
     [

@@ -13,6 +13,7 @@ import pytest
 import celltrain as ct
 from celltrain.embedded import without_sweep
 from celltrain.sweeps import load_plan
+from celltrain.sweeps.plan_file import check_file
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -56,13 +57,14 @@ def test_a_plan_over_a_file_with_a_sweep_says_that_it_takes_the_base_alone(
 
 @pytest.mark.slow
 def test_the_commands_say_that_they_take_the_base_alone(file: Path, cli: Cli, tmp_path: Path) -> None:
-    for words in (("run", file, "--replications", "1"), ("check", file)):
+    for words in (("run", file, "--replications", "1"), ("check", file, "--resolved")):
         answer = cli(*words)
         assert answer.code == 0
         assert (
             answer.err
             == f"{file} has a [sweep]: this is its base alone; `celltrain sweep {file}` runs the sweep\n"
         )
+    assert cli("check", file).err == ""  # it checks all points
     answer = cli("sweep", file, "--out", tmp_path / "out")
     assert (answer.code, answer.err) == (0, "")
     assert ct.Sweep.read(tmp_path / "out").runs.height == 4
@@ -122,7 +124,7 @@ def test_errors_keep_their_lines(file: Path, cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("[sweep.grid]", "[sweep.gird]", "small.toml: unknown key of [sweep] 'gird': did you mean 'grid'"),
+        ("[sweep.grid]", "[sweep.gird]", "small.toml:25: unknown key of [sweep] 'gird': did you mean 'grid'"),
         ('"switch.buffer"', '"switch.bufer"', "switch.bufer"),
         ("replications = 2\n\n[sweep.grid]", "replications = true\n\n[sweep.grid]", "replications"),
         ('name = "two', 'scenario = 1\nname = "two', "scenario"),
@@ -194,3 +196,39 @@ def test_a_pipe_is_read_once(tmp_path: Path, scenario: ct.Scenario) -> None:
     assert load_plan(piped(swept)).points == 2
     with pytest.raises(ct.ScenarioError, match=r"pipe3\.toml: not a scenario file: .* decode byte 0xff"):
         ct.load(piped(b"schema = 1\nname = '\xff'\n"))
+    with pytest.raises(ct.ScenarioError, match=r"pipe4\.toml: not a scenario file: .* decode byte 0xff"):
+        check_file(piped(b"schema = 1\nname = '\xff'\n"))
+    assert check_file(piped(text)) == (scenario, None)
+    base, plan = check_file(piped(swept))
+    assert (base, plan is not None and plan.points) == (scenario, 2)
+    named = f'scenario = "{tmp_path / "s.toml"}"\n[sweep.grid]\n"switch.buffer" = ["100 cells", "x"]\n'
+    (tmp_path / "s.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(
+        ct.InputError, match=r"pipe\d+\.toml:3: the point with switch\.buffer = x cannot be run"
+    ):
+        check_file(piped(named))
+
+
+def test_plans_may_begin_with_a_byte_order_mark(scenario: ct.Scenario, tmp_path: Path) -> None:
+    """As some editors write one; the core takes it in scenarios."""
+    grid = '[sweep.grid]\n"switch.buffer" = ["1 cell", "9 cells"]\n'
+    (tmp_path / "s.toml").write_text(scenario.to_toml(), encoding="utf-8")
+    for name, text in (("plan", 'scenario = "s.toml"'), ("swept", scenario.to_toml())):
+        place = tmp_path / f"{name}.toml"
+        place.write_text(f"{text}\n{grid}", encoding="utf-8-sig")
+        assert load_plan(place).points == 2
+        base, plan = check_file(place)
+        assert (base, plan is not None and plan.points) == (scenario, 2)
+    assert ct.load(place) == scenario
+
+
+def test_a_sweep_whose_name_is_written_with_escapes_is_refused(scenario: ct.Scenario, tmp_path: Path) -> None:
+    place = tmp_path / "escaped.toml"
+    place.write_text(
+        f'{scenario.to_toml()}\n["sw\\u0065ep".grid]\n"switch.buffer" = ["1 cell"]\n', encoding="utf-8"
+    )
+    for read in (load_plan, ct.load, check_file):
+        with pytest.raises(
+            ct.InputError, match=r"escaped\.toml: the sweep of a scenario is in tables of its own"
+        ):
+            read(place)

@@ -25,6 +25,7 @@ from celltrain.notes.advice import (
 from celltrain.notes.settings import notes
 from celltrain.report import comparison_report, run_report
 from celltrain.report.sweep import sweep_report
+from celltrain.sweeps.result import Lack, imprecise, lacking
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -239,11 +240,11 @@ LATE_TRANSFER = {"at": "199 ms", "from": "src1", "to": "dest1", "bytes": "1 kB"}
         ({**ABR, "flow": [OWN_VC]}, "without an allocator"),
         (
             ABR | {"port": [{"from": "switch2", "to": "switch1", "allocator": ERICA}]},
-            "no data of such a VC cross a port with an allocator: no switch tells the sources a rate",
+            "no ABR VC sends data through a port with an allocator: no switch gives the sources a rate",
         ),
         (
             {"flow": [{"name": "1", "vc": {"category": "abr"}}], "port": [{**EXIT, "allocator": ERICA}]},
-            "no data of such a VC cross a port with an allocator",
+            "no ABR VC sends data through a port with an allocator",
         ),
         (GUARANTEED | {"flow": [{"name": "1", "vc": {"mcr": "10 Mbit/s"}}]}, "without vc.mcr"),
         (
@@ -259,7 +260,7 @@ LATE_TRANSFER = {"at": "199 ms", "from": "src1", "to": "dest1", "bytes": "1 kB"}
         (WEIGHED | {"switch.scheduler.discipline": "round-robin"}, "vc.weight has no effect"),
         (WEIGHED | {"switch.scheduler": {"discipline": "wfq", "wfq": {"share": "mcr"}}}, "vc.weight has no"),
         ({"host.ip-spread": 0.1}, "host.ip-spread has no effect where IP takes no time"),
-        ({"abr.rif": 0.5}, "abr.rif has no effect where no VC is one of ABR"),
+        ({"abr.rif": 0.5}, "abr.rif has no effect where there is no ABR VC"),
         ({"link.loss-unit": "cell"}, "link.loss-unit has no effect where no link loses at random"),
         (
             {"switch.buffer": "100 cells", "switch.vc-buffer": "200 cells"},
@@ -338,6 +339,9 @@ def test_flows_that_are_measured_together_are_noted() -> None:
     shared = ct.Scenario.from_toml(SHARED)
     (note,) = notes(shared)
     assert note.startswith('flow "a" shares its VC with "b": ')
+    more = "".join(f'[[flow]]\nname = "b{n}"\nfrom = "h1"\nto = "h2"\ncircuit = "one"\n' for n in range(5))
+    (note,) = notes(ct.Scenario.from_toml(SHARED + more))
+    assert note.startswith('flow "a" shares its VC with "b", "b0", "b1", "b2", "b3", ...: ')
     flows = ct.run(shared, replications=1).flows
     assert flows["cells_sent"].to_list()[0] > 0
     assert flows.filter(flow="b")["goodput"].item() > 0
@@ -411,6 +415,36 @@ def test_runs_in_which_nothing_is_sent_are_noted_once(scenario: ct.Scenario) -> 
     assert [note for note in advice_on_variants(compared) if note.startswith("under none: no flow sent")]
 
 
+def test_points_that_until_stopped_before_they_were_nearly_normal_are_noted(scenario: ct.Scenario) -> None:
+    """Their intervals are narrow, but the rule that stops a point asks for more than that."""
+    grid = {"switch.buffer": ["100 cells", "200 cells"]}
+    until = {"metric": "goodput", "rel-ci": "99 %", "confidence": 0.5, "max-replications": 4}
+    found = ct.sweep(scenario, grid=grid, replications=4, until=until)
+    assert imprecise(found) == []
+    assert lacking(found) == {Lack.CONFIDENCE: [0, 1]}
+    assert (
+        "at 2 of 2 points, first at switch.buffer = 100 cells, goodput is precise enough after "
+        "4 replications, the most that until allows, but a confidence of 50 % takes at least 15, and up to "
+        "50 where the values are skewed; set a larger until.max-replications"
+    ) in found.notes
+    enough = ct.sweep(scenario, grid=grid, replications=4, until={**until, "max-replications": 50})
+    assert max(enough.points["replications"]) <= 50
+    assert lacking(enough) == {}
+
+
+def test_points_whose_metric_is_undefined_when_until_stops_are_noted(scenario: ct.Scenario) -> None:
+    """No transfer completes in so short a run: there is no interval of which half could be too wide."""
+    traffic = {"kind": "finite", "bytes": "100 MB"}
+    until = {"metric": "fct_mean", "rel-ci": "10 %", "max-replications": 4}
+    grid = {"switch.buffer": ["100 cells", "200 cells"]}
+    found = ct.sweep(scenario.with_({"traffic": traffic}), grid=grid, replications=4, until=until)
+    assert imprecise(found) == [0, 1]
+    assert lacking(found) == {Lack.VALUES: [0, 1]}
+    (note,) = (line for line in found.notes if "until.metric" in line)
+    assert note.startswith("at 2 of 2 points, first at switch.buffer = 100 cells, ")
+    assert "is undefined in a replication, so there is no mean after 4 replications, the most that" in note
+
+
 def test_points_at_which_nothing_is_sent_are_noted(scenario: ct.Scenario, tmp_path: Path) -> None:
     """Of a point whose sources begin too late another note says so."""
     swept = ct.sweep(
@@ -475,7 +509,7 @@ def test_windows_that_wait_at_a_busy_bottleneck_are_not_to_be_larger(scenario: c
         line for line in advice(ct.run(scenario.with_(settings), replications=1)) if "receive window" in line
     )
     assert note.startswith('the receive window limits 2 flows "1", "2"')
-    assert "longer queues and no more throughput" in note
+    assert "longer queues and no more total throughput" in note
 
 
 RING = """
@@ -511,7 +545,7 @@ def test_a_run_that_ends_in_a_lock_says_so(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "ring.toml").write_text(RING)
     answer = cli("run", tmp_path / "ring.toml")
     assert answer.code == 0
-    (note,) = (line for line in answer.out.splitlines() if "ended in a lock" in line)
+    (note,) = (line for line in answer.out.splitlines() if "ended in a deadlock" in line)
     # Each link of the ring, and each host whose cells wait in front of it.
     assert "goodput is 0" not in cli("run", tmp_path / "ring.toml", "--set", "warm-up=19 ms").out
     assert 'pauses stop 6 ports "h1 > s1", "h2 > s2", "h3 > s3", "s1 > s2", "s2 > s3", ... for good' in note
@@ -519,7 +553,7 @@ def test_a_run_that_ends_in_a_lock_says_so(cli: Cli, tmp_path: Path) -> None:
     first, rest = RING.split('  { name = "f3"')
     two = ct.run(ct.Scenario.from_toml(first + rest.split("\n", 1)[1]))
     assert two.ports["pauses"].sum() > 0
-    assert not [line for line in advice(two) if "ended in a lock" in line]
+    assert not [line for line in advice(two) if "ended in a deadlock" in line]
 
 
 @pytest.mark.slow
@@ -531,10 +565,12 @@ def test_a_sweep_and_a_comparison_say_which_runs_ended_in_a_lock(cli: Cli, tmp_p
     )
     answer = cli("sweep", tmp_path / "plan.toml", "--out", tmp_path / "swept")
     assert answer.code == 0, answer.err
-    (note,) = (line for line in answer.out.splitlines() if "ended in a lock" in line)
+    (note,) = (line for line in answer.out.splitlines() if "ended in a deadlock" in line)
     # Within 100 us fewer than 40 cells of 10 us arrive at a port: nothing is paused yet.
     where = "switch.memory.size = 301 cells, duration = 20 ms"
-    assert note.startswith(f"note: 2 of 4 runs ended in a lock, first at {where}: pauses stop ports for good")
+    assert note.startswith(
+        f"note: 2 of 4 runs ended in a deadlock, first at {where}: pauses stop ports for good"
+    )
     found = ct.read(tmp_path / "swept")
     assert isinstance(found, ct.Sweep)
     assert found.to_json()["notes"] == advice_on_sweep(found)
@@ -545,13 +581,13 @@ def test_a_sweep_and_a_comparison_say_which_runs_ended_in_a_lock(cli: Cli, tmp_p
     compared = ct.compare(
         ring, {"short": {"duration": "100 us"}, "long": {"duration": "20 ms"}}, replications=1
     )
-    (line,) = (line for line in advice_on_variants(compared) if "ended in a lock" in line)
-    assert line.startswith("under long: the run ended in a lock: pauses stop 6 ports")
+    (line,) = (line for line in advice_on_variants(compared) if "ended in a deadlock" in line)
+    assert line.startswith("under long: the run ended in a deadlock: pauses stop 6 ports")
     assert compared.to_json()["notes"] == advice_on_variants(compared)
     answer = cli("compare", tmp_path / "ring.toml", "--vary", "duration=20 ms,19 ms")
-    assert "note: the run ended in a lock" in answer.out
+    assert "note: the run ended in a deadlock" in answer.out
     answer = cli("run", tmp_path / "ring.toml", "--json")
-    assert any("ended in a lock" in line for line in json.loads(answer.out)["notes"])
+    assert any("ended in a deadlock" in line for line in json.loads(answer.out)["notes"])
 
 
 def test_a_sweep_says_where_receive_windows_limit(scenario: ct.Scenario, tmp_path: Path) -> None:
@@ -778,7 +814,7 @@ LOST_REQUESTS = {
         ({}, "cells or packets were lost, and the run ended before a retransmission timer expired; set a"),
         (
             {"duration": "20 s"},
-            "cells or packets were lost; ports.parquet (--out; in Python result.ports) has where and why",
+            "cells or packets were lost; ports.parquet (--out; in Python result.ports) shows where and why",
         ),
         ({"duration": "1 ms"}, "nothing was lost, and the run ended too early; set a longer duration"),
         ({"switch.buffer": "2000 cells"}, None),

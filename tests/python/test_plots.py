@@ -737,6 +737,34 @@ def test_a_series_of_a_comparison_has_a_panel_for_each_variant(told: ct.Scenario
     assert first.lines[0].get_color() == second.lines[0].get_color()
 
 
+def test_each_panel_has_a_key_where_all_together_have_more_names_than_colours(scenario: ct.Scenario) -> None:
+    """Two ports of one panel had one colour, and no key told any."""
+    sources = {"two": {"topology.sources": 2}, "twelve": {"topology.sources": 12}}
+    found = ct.compare(scenario, sources, trace=True, replications=1)
+    figure = found.plot.series("utilisation")
+    assert not figure.legends
+    for axis in figure.axes:
+        key = axis.get_legend()
+        assert key is not None
+        assert len({line.get_color() for line in axis.lines}) == len(axis.lines) == len(key.get_texts())
+
+
+def test_thresholds_that_limit_nothing_are_left_out(scenario: ct.Scenario, told: ct.Scenario) -> None:
+    """TCP has 2^64 - 1 before the first loss, which flattened all others."""
+    result = ct.run(scenario, trace=True, events=True, replications=1)
+    every = [one.value for one in result.traces("ssthresh")]
+    assert max(map(np.max, every)) > 1e19
+    (axis,) = result.plot.series("ssthresh").axes
+    drawn = [float(np.max(line.get_ydata())) for line in axis.lines]
+    assert 0 < max(drawn) < 1000, axis.get_ylabel()
+    assert result.plot.cdf("ssthresh").axes[0].get_xlim()[1] < 1000
+    lossless = ct.run(told.with_({"duration": "100 ms"}), trace=True, events=True, replications=1)
+    with pytest.raises(ct.InputError, match="fewer than 2 samples: TCP has no threshold before it loses"):
+        lossless.plot.series("ssthresh")
+    with pytest.raises(ct.InputError, match="ssthresh has no values"):
+        lossless.plot.cdf("ssthresh")
+
+
 def test_what_no_series_shows_is_refused(
     rates: ct.Result, scenario: ct.Scenario, cli: "Cli", tmp_path: Path
 ) -> None:
@@ -775,7 +803,10 @@ def test_windows_of_a_part_of_a_run_are_drawn(scenario: ct.Scenario, cli: "Cli",
     assert cli(*words, "--from", "0.1", "--to", "0.15").code == 0
     for begin, said in (
         ("0.3", "--from and --to, or span, must lie in order within the run, 0 to 0.2 s"),
-        ("0.1999999", "in this time: show a longer one (--from, --to, or span)"),
+        (
+            "0.1999999",
+            "error: the windows have fewer than 2 samples in this time: show a longer one (--from",
+        ),
     ):
         answer = cli(*words, "--from", begin)
         assert (answer.code, said in answer.err) == (2, True)

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
     from conftest import Cli
 
-LOST_CELL = Path(__file__).parents[2] / "scenarios" / "teaching" / "lost-cell.toml"
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+LOST_CELL = SCENARIOS / "teaching" / "lost-cell.toml"
+EFCI = SCENARIOS / "regression" / "efci.toml"
 SPAN = (0.15, 0.19)
 
 
@@ -115,7 +117,7 @@ def test_a_few_dead_cells_are_not_none() -> None:
         ((393, 13, 136), "of 393 cells 13 discarded, 136 dead (36 % of what was carried)"),
         ((10, 0, 10), "of 10 cells 0 discarded, 10 dead (100 % of what was carried)"),
     ):
-        cells: Any = SimpleNamespace(counts=counts, marks=np.zeros(1))
+        cells: Any = SimpleNamespace(counts=counts, marks=np.zeros(1, bool), efci=np.zeros(1, bool))
         assert _title(QueuePanel("ppd", port_facts(under("ppd")), cells)) == f"ppd: {said}"
 
 
@@ -145,6 +147,16 @@ def test_marks_are_those_that_the_port_counts(framing: str) -> None:
     # What waits at the end of the run has not left with its mark.
     assert 0 <= row["frames_marked"] - cells.marks.sum() <= (cells.last & np.isnan(cells.left)).sum()
     assert not (cells.marked & cells.discarded).any()
+
+
+def test_cells_of_abr_have_marks_of_their_own() -> None:
+    """EFCI marks cells, whatever their place in a frame: 1,127 of 13,405 were told, and as frames."""
+    efci = {"high": "5 cells", "low": "3 cells"}
+    scenario = ct.load(EFCI).with_({"warm-up": "0 s", "switch.allocator.efci": efci})
+    cells = read_cells(scenario, port_facts(scenario), (0.0, 0.03), scenario.seed)
+    assert (cells.marks == cells.marked).all()
+    assert (cells.marked & ~cells.last).any()
+    assert f"discarded, {cells.marked.sum():,} cells marked" in _title(QueuePanel("efci", cells.port, cells))
 
 
 def test_a_frame_that_came_with_a_mark_gets_none_at_the_next_port() -> None:

@@ -12,7 +12,7 @@ import pytest
 import celltrain as ct
 from celltrain import _core
 from celltrain.experiment import MAX_RUNS
-from celltrain.sweeps import plan
+from celltrain.sweeps import load_plan, plan, plan_file
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -93,7 +93,7 @@ def test_what_a_plan_refuses_is_not_valid(text: str, tmp_path: Path) -> None:
     place = tmp_path / "plan.toml"
     place.write_text(text, encoding="utf-8")
     with pytest.raises((ct.InputError, ct.ScenarioError)):
-        plan.load_plan(place)
+        load_plan(place)
 
 
 N_SOURCE = '[topology]\nkind = "n-source"\nsources = 2\n'
@@ -211,7 +211,7 @@ def test_the_command_refuses_what_the_schema_refuses(name: str, tmp_path: Path) 
     file = tmp_path / "faulty.toml"
     file.write_text(FAULTS[name][1], encoding="utf-8")
     with pytest.raises((ct.InputError, ct.ScenarioError)):
-        plan.load_plan(file) if "[sweep" in FAULTS[name][1] else ct.load(file)
+        load_plan(file) if "[sweep" in FAULTS[name][1] else ct.load(file)
 
 
 def test_editors_show_what_a_name_means() -> None:
@@ -227,8 +227,8 @@ def test_editors_complete_the_keys_of_every_kind() -> None:
 
 def test_the_schema_knows_what_plans_know() -> None:
     sweep, until = (PLAN["definitions"][name] for name in ("Sweep", "Until"))
-    assert set(PLAN["properties"]) == set(plan._TOP_KEYS)
-    assert set(sweep["properties"]) == set(plan._SWEEP_KEYS)
+    assert set(PLAN["properties"]) == set(plan_file._TOP_KEYS)
+    assert set(sweep["properties"]) == set(plan_file._SWEEP_KEYS)
     assert set(until["properties"]) == set(plan._UNTIL_KEYS)
     assert until["properties"]["confidence"]["default"] == plan.CONFIDENCE
     assert until["properties"]["max-replications"]["default"] == plan.MAX_REPLICATIONS

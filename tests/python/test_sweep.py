@@ -96,6 +96,21 @@ def test_differences_are_paired(whole: ct.Sweep) -> None:
         whole.table("troughput")
 
 
+def test_replications_are_paired_where_one_is_missing(
+    whole: ct.Sweep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A point may lack a run that found celltrain wrong: the others keep their partners."""
+    scan = whole.scan
+    lost = (pl.col("point") == 3) & (pl.col("replication") == 0)
+    monkeypatch.setattr(
+        whole, "scan", lambda name: scan(name).filter(~lost) if name == "summary" else scan(name)
+    )
+    (left, right) = (whole.samples("throughput")[point] for point in (3, 0))
+    assert len(left) == len(right) - 1
+    found = whole.difference("throughput", "switch.discard.policy").row(0, named=True)
+    assert found["mean"] == statistics.paired_difference(left, right[1:]).mean
+
+
 def test_points_that_are_one_scenario_share_their_runs(scenario: ct.Scenario) -> None:
     # The threshold of EPD has no effect beside another policy.
     grid = {"switch.discard.policy": ["tail-drop"], "switch.discard.epd.threshold": ["50 %", "80 %"]}
@@ -411,6 +426,18 @@ def test_a_worker_of_another_version_does_nothing(scenario: ct.Scenario) -> None
 def test_what_is_no_executor_is_refused(scenario: ct.Scenario) -> None:
     with pytest.raises(ct.InputError, match="expected an executor"):
         ct.sweep(scenario, grid=GRID, executor="localhost:8786")  # type: ignore[arg-type]
+
+
+def test_points_without_a_common_replication_have_no_difference(
+    whole: ct.Sweep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scan, first = whole.scan, pl.col("replication") == 0
+    lost = (pl.col("point") == 3) & first | (pl.col("point") == 0) & ~first
+    monkeypatch.setattr(
+        whole, "scan", lambda name: scan(name).filter(~lost) if name == "summary" else scan(name)
+    )
+    found = whole.difference("throughput", "switch.discard.policy").row(0, named=True)
+    assert (math.isnan(found["mean"]), found["sd"], found["ci95"], found["n"]) == (True, None, None, 0)
 
 
 def test_the_measures_that_are_printed_can_be_chosen(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -389,6 +390,37 @@ def test_check_names_the_line_of_what_is_wrong_with_the_sweep_of_a_scenario(
 def test_keys_are_found_on_the_lines_on_which_they_begin(place: tuple[str, ...], line: int | None) -> None:
     text = 'a = 1 # a\n[b]\nc = 2\nd.e = 3\n\n"f g" = [\n  "[h]",\n  1,\n]\n[[h]]\ni = """\nx = 1\n"""\n'
     assert line_of(text, place) == line
+
+
+def test_lines_of_long_lists_are_found_soon() -> None:
+    values = ",\n".join(f'  "{number} cells"' for number in range(20_000))
+    text = f'[sweep.grid]\n"switch.buffer" = [\n{values}\n]\n"duration" = ["1 s"]\n'
+    began = time.process_time()
+    assert line_of(text, ("sweep", "grid", "duration")) == 20_004
+    assert time.process_time() - began < 5.0
+
+
+def test_a_point_whose_settings_are_not_at_fault_is_told_with_the_line_of_the_sweep(
+    cli: Cli, scenario_file: Path
+) -> None:
+    """What is wrong is the warm-up, which the scenario sets itself, beside a duration of the grid."""
+    text = scenario_file.read_text(encoding="utf-8")
+    more = '[sweep]\nreplications = 2\n[sweep.grid]\n"switch.buffer" = ["90 cells"]\nduration = ["1 ns"]\n'
+    scenario_file.write_text(f"{text}\n{more}", encoding="utf-8")
+    number = text.count("\n") + 2
+    refused(
+        cli("check", scenario_file),
+        f"error: {scenario_file}:{number}: the point with",
+        "must be shorter than",
+    )
+
+
+def test_check_says_which_sweeps_need_a_confirmation(cli: Cli, plan_file: Path) -> None:
+    plan_file.write_text(PLAN.replace("until", "#until").replace("replications = ", "replications = 90000 #"))
+    answer = cli("check", plan_file)
+    assert re.search(r"its sweep is valid: .* runs \(more than 100,000: with --yes\), seed 11", answer.out), (
+        answer
+    )
 
 
 @pytest.mark.parametrize("along", [True, False])

@@ -13,6 +13,7 @@ from celltrain.errors import InputError, unknown
 
 if TYPE_CHECKING:
     from celltrain.registry import Measure
+    from celltrain.sweeps import Plan
     from celltrain.words import Word
 
 __all__ = ["bench", "check", "measures", "policies", "schema"]
@@ -36,7 +37,7 @@ def check(
     file is compared with its checksum, and the defaults that have changed since are listed.
     """
     from celltrain.notes.settings import notes
-    from celltrain.sweeps.plan import check_plan
+    from celltrain.sweeps.plan_file import check_file
     from celltrain.text import counted
 
     if options.is_folder(scenario):
@@ -44,12 +45,7 @@ def check(
         _check_folder(Path(scenario))
         return
     with options.watched("checking"):
-        plan = check_plan(scenario, options.settings(set_).items())
-    if plan is None:
-        loaded = options.load_scenario(scenario, set_)
-    else:
-        loaded = plan.scenario
-        options.note_sweep(scenario)
+        loaded, plan = check_file(scenario, options.settings(set_).items())
     if json:
         terminal.print_json(
             {
@@ -66,6 +62,8 @@ def check(
             }
         )
     elif resolved:
+        if plan is not None:
+            options.note_sweep(scenario)
         terminal.say(loaded.resolved_toml().rstrip())
     else:
         terminal.say(
@@ -74,10 +72,18 @@ def check(
             f"({loaded.warm_up:g} s warm-up), seed {loaded.seed}, key {loaded.key}"
         )
         if plan is not None:
-            most = "" if plan.until is None else " at most"
-            size = f"{counted(plan.points, 'point')}, {counted(plan.most_runs, 'run')}{most}"
-            terminal.say(f"its sweep is valid: {size}, seed {plan.seed}")
+            terminal.say(f"its sweep is valid: {_size(plan)}, seed {plan.seed}")
         terminal.say_notes(notes(loaded))
+
+
+def _size(plan: "Plan") -> str:
+    """How many points and runs a sweep has."""
+    from celltrain.experiment import MAX_RUNS
+    from celltrain.text import counted
+
+    most = "" if plan.until is None else " at most"
+    confirmed = f" (more than {MAX_RUNS:,}: with --yes)" if plan.most_runs > MAX_RUNS else ""
+    return f"{counted(plan.points, 'point')}, {counted(plan.most_runs, 'run')}{most}{confirmed}"
 
 
 _KINDS = {"compare": "comparison", "reproduce": "reproduction", "reproduce-all": "reproductions"}

@@ -67,8 +67,9 @@ def compare(
         measures: the metrics of the summary by which variants are compared, by name or title; the usual ones
             by default. All of them are judged together.
         until_clear: a metric of the summary, by name or title: as many more replications are added, again and
-            again, until a single variant is best by it. Each look at the data spends a part of the error
-            (`celltrain.verdicts.spent_share`), so that looking often names no winner that there is not.
+            again, until a single variant is best by it, or it is undefined in a replication. Each look at the
+            data spends a part of the error (`celltrain.verdicts.spent_share`), so that looking often names no
+            winner that there is not.
         max_replications: with `until_clear`, replications of each at most, clear or not; also where the
             scenario's own number is larger.
         progress: called as replications end.
@@ -129,9 +130,7 @@ def compare(
         if followed is None or defects or count >= most:
             return comparison
         leader = comparison.leader(followed)
-        if (
-            not leader.tied or leader.undefined
-        ):  # what is undefined in a replication stays undefined with more
+        if not leader.tied or leader.undefined:  # more replications do not define it
             return comparison
         count = min(count + step, most)
 

@@ -4,18 +4,20 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from celltrain import statistics
 from celltrain.errors import InputError, ScenarioError
-from celltrain.notes.elsewhere import LOAD, Load, is_chosen, loads, port_sentence, worse
+from celltrain.notes.elsewhere import LOAD, Load, is_any_worse, is_chosen, loads, port_sentence, worse
 from celltrain.notes.limits import BY_TIMEOUT, BY_WINDOW, FLOW, MOST_OF_THE_TIME, PORT, Ports, sentences
-from celltrain.notes.settings import begin_too_late, discard_of_port, named, notes, undrawn_start
+from celltrain.notes.settings import Read, begin_too_late, discard_of_port, named, notes, undrawn_start
 from celltrain.registry import title
 from celltrain.results import frame_rows
 from celltrain.scenario import Scenario
 from celltrain.text import counted, exact_percent, joined, listed, number
+from celltrain.verdicts import FEW, MANY
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from celltrain.results import Result
     from celltrain.sweeps import Sweep
     from celltrain.sweeps.plan import Plan
+    from celltrain.sweeps.result import Lack
 
 __all__ = ["advice", "advice_on_paper", "advice_on_sweep", "advice_on_variants", "measured_the_same"]
 
@@ -66,7 +69,7 @@ def _said_measured_alike(start: str | None) -> str:
         else f'where sources begin at one instant, set {start} = "0 s .. 10 ms"'
     )
     return (
-        "every replication measured the same, though not the same happened in each: intervals of 0 say "
+        "every replication measured the same, although what happened in them differs: intervals of 0 say "
         f"nothing about chance; {differ}"
     )
 
@@ -109,10 +112,11 @@ def advice(result: "Result") -> list[str]:
     lines = moved(result.manifest)
     scenario = None
     with suppress(ScenarioError):  # then the line before says so
-        scenario = Scenario.from_toml(result.manifest["scenario_toml"])
+        scenario = Read(Scenario.from_toml(result.manifest["scenario_toml"]))
         lines += notes(scenario)
     other = _elsewhere({result.manifest["name"]: result}, {result.manifest["name"]: scenario})
-    return lines + warnings(result) + _of_runs(result, scenario) + [*other]
+    late = [] if scenario is None else warnings(result, scenario)
+    return lines + late + _of_runs(result, scenario) + [*other]
 
 
 def advice_on_variants(found: "Comparison") -> list[str]:
@@ -123,7 +127,7 @@ def advice_on_variants(found: "Comparison") -> list[str]:
     variants: dict[str, list[str]] = {}
     scenarios: Mapping[str, Scenario] = {}
     with suppress(InputError, ScenarioError):  # of older results
-        scenarios = found.scenarios
+        scenarios = {name: Read(scenario) for name, scenario in found.scenarios.items()}
         for name, scenario in scenarios.items():
             for line in notes(scenario):
                 variants.setdefault(line, []).append(name)
@@ -180,17 +184,18 @@ def _kept_policies(found: "Comparison", scenarios: Mapping[str, Scenario]) -> li
 def advice_on_sweep(found: "Sweep") -> list[str]:
     """Notes on the scenarios of a sweep and its runs, each with the first point that it holds for."""
     from celltrain.resolved import moved
-    from celltrain.sweeps.result import imprecise
+    from celltrain.sweeps.result import lacking
 
-    lines = moved(found.manifest) + _of_points(found)
+    plan = _plan(found)
+    lines = moved(found.manifest) + _of_points(found, plan)
     ports = frame_rows(found.scan("ports"), "point", "replication", "locked")
     locked = _locked(((point, replication), locked) for point, replication, locked in ports)
     if locked:
         lines.append(
-            f"{len(locked):,} of {found.manifest['runs']:,} runs ended in a lock, first at "
+            f"{len(locked):,} of {found.manifest['runs']:,} runs ended in a deadlock, first at "
             f"{_point(found, locked[0][0])}: {_lock('ports')}"
         )
-    plan, without = _plan(found), _without_goodput(_of_sweep(found, "flows", SENT))
+    without = _without_goodput(_of_sweep(found, "flows", SENT))
     for sentence, runs in _fruitless(without, _of_sweep(found, "ports", LOST)):
         first, of = runs[0][0], f"{len(runs):,} of {found.manifest['runs']:,} runs"
         said = _spread(sentence, _at_point(plan, first))
@@ -200,32 +205,47 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
     lines += [_at(found, noted, IDLE)] if noted else []
     for said, alike in _alike_points(found, {*idle}).items():
         lines.append(_at(found, alike, _started(said, _at_point(plan, alike[0]))))
-    missed = imprecise(found)
-    lines += [_at(found, missed, _imprecise(found.until or {}))] if missed else []
+    for lack, points in lacking(found).items():
+        lines.append(_at(found, points, _lacks(lack, found.until or {})))
     for some in _short_points(found).values():
         lines.append(_at(found, [point for point, _ in some], some[0][1]))
-    return [*lines, *_of_limits(found), *_of_other_ports(found)]
+    return [*lines, *_of_limits(found, plan), *_of_other_ports(found, plan)]
 
 
-def _imprecise(until: Mapping[str, Any]) -> str:
-    """What is said of points that have not the precision that `until` asks for."""
+def _lacks(lack: "Lack", until: Mapping[str, Any]) -> str:
+    """What is said of points that stopped at the most replications before `until` was satisfied."""
+    from celltrain.sweeps.result import Lack
+
+    metric = title(until["metric"])
     confidence, part = (exact_percent(until[key]) for key in ("confidence", "rel-ci"))
-    most = counted(until["max-replications"], "replication")
-    return (
-        f"half of the {confidence} interval of {title(until['metric'])} is above {part} of the mean after "
-        f"{most}, the most that until allows; set a larger until.max-replications, or a larger until.rel-ci"
-    )
+    most = f"{counted(until['max-replications'], 'replication')}, the most that until allows"
+    change = "set a larger until.max-replications"
+    match lack:
+        case Lack.VALUES:
+            return (
+                f"{metric} is undefined in a replication, so there is no mean after {most}; set a "
+                "longer duration, or another until.metric"
+            )
+        case Lack.PRECISION:
+            return (
+                f"half of the {confidence} interval of {metric} is above {part} of the mean after {most}; "
+                f"{change}, or a larger until.rel-ci"
+            )
+        case Lack.CONFIDENCE:
+            return (
+                f"{metric} is precise enough after {most}, but a confidence of {confidence} takes at least "
+                f"{FEW}, and up to {MANY} where the values are skewed; {change}"
+            )
 
 
-def _of_other_ports(found: "Sweep") -> Iterator[str]:
+def _of_other_ports(found: "Sweep", plan: "Plan | None") -> Iterator[str]:
     """Sentences on ports that limit or lose more than the bottleneck at the points of a sweep."""
-    plan = _plan(found)
     if plan is None:
         return
     points: dict[int, dict[str, Load]] = {}
     for point, rows in groupby(frame_rows(found.scan("ports"), "point", *LOAD), lambda row: row[0]):
         ports = loads(row[1:] for row in rows)
-        if len(points) < STRETCH and any(worse(ports, one) for one in ports):
+        if len(points) < STRETCH and is_any_worse(ports):
             points[point] = ports
     pairs: dict[tuple[str, str], dict[int, tuple[Load, Load]]] = {}
     for point, ports in points.items():
@@ -240,17 +260,16 @@ def _of_other_ports(found: "Sweep") -> Iterator[str]:
         yield _at(found, [*some], port_sentence(*which, [*some.values()]))
 
 
-def _of_limits(found: "Sweep") -> Iterator[str]:
+def _of_limits(found: "Sweep", plan: "Plan | None") -> Iterator[str]:
     """Sentences on what holds flows up at the points of a sweep."""
     points, looked_at = _limited_points(found)
-    plan = _plan(found)
     said: dict[str, dict[int, bool]] = {}
     """For each sentence the points, and whether it holds for all flows there."""
     ports = _ports_of(found, looked_at)
     for point in looked_at:
         scenario, every = _at_point(plan, point), {name for name, *_ in points[point]}
         bottleneck = None if scenario is None else scenario.bottleneck
-        held = sentences(points[point], ports.get(point, Ports()), bottleneck, scenario)
+        held = sentences(points[point], partial(ports.__getitem__, point), bottleneck, scenario)
         for line, names in held.items():
             said.setdefault(line, {})[point] = every.issubset(names)
     of = "points" if len(looked_at) == len(points) else f"points, of which {len(looked_at):,} were looked at"
@@ -278,7 +297,7 @@ def _ports_of(found: "Sweep", points: Collection[int]) -> dict[int, Ports]:
         return {}
     chosen = {*points}
     ports = frame_rows(found.scan("ports"), "point", *PORT)
-    return {
+    return dict.fromkeys(points, Ports()) | {
         point: Ports.of(row[1:] for row in rows)
         for point, rows in groupby(ports, lambda row: row[0])
         if point in chosen
@@ -287,7 +306,7 @@ def _ports_of(found: "Sweep", points: Collection[int]) -> dict[int, Ports]:
 
 def _plan(found: "Sweep") -> "Plan | None":
     """The plan of a sweep; None for older results that do not have it."""
-    from celltrain.sweeps.plan import load_plan
+    from celltrain.sweeps.plan_file import load_plan
 
     with suppress(InputError, ScenarioError):
         return load_plan(found.path / "plan.toml")
@@ -296,7 +315,7 @@ def _plan(found: "Sweep") -> "Plan | None":
 
 def _at_point(plan: "Plan | None", point: int) -> Scenario | None:
     with suppress(InputError, ScenarioError):
-        return None if plan is None else plan.at(point)
+        return None if plan is None else Read(plan.at(point))
     return None
 
 
@@ -338,15 +357,14 @@ def measured_the_same(samples: Iterable[Iterable[float | None]], replications: i
     return replications > 1 and not any(map(statistics.differ, samples))
 
 
-def _of_points(found: "Sweep") -> list[str]:
+def _of_points(found: "Sweep", plan: "Plan | None") -> list[str]:
     """Notes on the scenarios of some points. Notes of several points that differ in numbers alone are one."""
-    from celltrain.sweeps.plan import load_plan
-
+    if plan is None:
+        return []
     every = found.manifest["points"]
     looked_at = range(0, every, max(1, -(-every // MOST_POINTS)))
     points: dict[tuple[str, int], list[tuple[int, str]]] = {}
     with suppress(InputError, ScenarioError):  # of older results
-        plan = load_plan(found.path / "plan.toml")
         for point in looked_at:
             seen = Counter[str]()
             for note in notes(plan.at(point)):
@@ -443,7 +461,7 @@ def _too_short(means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
         others = OF_THE_OTHERS.format(lower="lower", change="a larger traffic.most-active, or a lower load")
         yield "turned away", f"{said} as traffic.most-active allows were under way: {others}"
     if every + away == 0 and "flows_completed" in means and means.get("frames_delivered") != 0:
-        said = "no transfer began in the measured part of a run, so that there are no completion times"
+        said = "no transfer began in the measured part of a run, so there are no completion times"
         yield "none began", f"{said}; set a shorter warm-up, or later starts"
 
 
@@ -477,7 +495,7 @@ def _alike_within(summary: "pl.LazyFrame", begin: int, end: int) -> list[int]:
 def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
     """Sentences on ports locked at the end of a run, on runs without goodput, and on limits of flows."""
     locked: list[str] = _locked(result.rows("ports", "port", "locked"))
-    lines = [f"the run ended in a lock: {_lock(named(locked, 'port'))}"] if locked else []
+    lines = [f"the run ended in a deadlock: {_lock(named(locked, 'port'))}"] if locked else []
     every = result.manifest["replications"]
     samples = _samples(result)
     without = _without_goodput(result.rows("flows", "replication", *SENT))
@@ -495,7 +513,7 @@ def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
         lines.append(f"{place}{_spread(sentence, scenario)}")
     held = sentences(
         result.rows("flows", *FLOW),
-        Ports.of(result.rows("ports", *PORT)),
+        lambda: Ports.of(result.rows("ports", *PORT)),
         result.manifest.get("bottleneck"),
         scenario,
     )
@@ -568,20 +586,20 @@ def _reason(discarded: float, on_links: float, segments: float, timeouts: float,
     """Why a run has no goodput, and what to do; "{spread}" stands for what `_spread` says."""
     lost = discarded + on_links
     if dropped and not lost:
-        return "cells found no room at their ABR sources; set a larger abr.source-buffer"
+        return "cells found no space at their ABR sources; set a larger abr.source-buffer"
     if not lost:
         return "nothing was lost, and the run ended too early; set a longer duration"
     if segments and not timeouts and on_links > discarded:
         return (
-            "links lost what was sent, and the run ended before a retransmission timer expired; set less of "
-            "that (link.loss, link.burst-loss, link.dark, [[loss]]), or a longer duration"
+            "links lost what was sent, and the run ended before a retransmission timer expired; set lower "
+            "losses (link.loss, link.burst-loss, link.dark, [[loss]]), or a longer duration"
         )
     if segments and not timeouts:
         return (
             "cells or packets were lost, and the run ended before a retransmission timer expired; "
             "set a longer duration{spread}"
         )
-    return "cells or packets were lost; ports.parquet (--out; in Python result.ports) has where and why"
+    return "cells or packets were lost; ports.parquet (--out; in Python result.ports) shows where and why"
 
 
 def _sums(rows: Iterable[Row]) -> Iterable[tuple[Any, list[float]]]:
@@ -600,8 +618,8 @@ def _of_sweep(found: "Sweep", name: str, columns: tuple[str, ...]) -> Iterable[R
 def _lock(ports: str) -> str:
     """What is said of locked ports."""
     return (
-        f"pauses stop {ports} for good, because what the switches behind them hold waits for each other's "
-        "pauses; choose routes without a circle, or leave switch.memory.pause out"
+        f"pauses stop {ports} for good, because the switches behind them wait for one another's pauses to "
+        "end; choose routes without a cycle, or leave switch.memory.pause out"
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from celltrain import statistics, text
 from celltrain.scenario import Scenario
 
-__all__ = ["LOAD", "Load", "is_chosen", "loads", "port_sentence", "worse"]
+__all__ = ["LOAD", "Load", "is_any_worse", "is_chosen", "loads", "port_sentence", "worse"]
 
 LOAD = ("port", "switch", "utilisation", "cells_arrived", "cells_discarded")
 """Columns of ports that say how much they carry and lose."""
@@ -61,13 +61,23 @@ def worse(ports: Mapping[str, Load], bottleneck: str | None) -> str | None:
     if bottleneck is None or bottleneck not in ports:
         return None
     own = ports[bottleneck]
-    found = [
-        port
-        for port, load in ports.items()
-        if (load.utilisation > BUSY and own.utilisation < IDLE)
-        or (load.discarded >= MANY and load.loss > max(MUCH, 2 * own.loss))
-    ]
+    found = [port for port, load in ports.items() if _is_worse(load, own.utilisation, own.loss)]
     return max(found, key=lambda port: (ports[port].loss, ports[port].utilisation), default=None)
+
+
+def is_any_worse(ports: Mapping[str, Load]) -> bool:
+    """Whether there is a port that is `worse` for some choice of the bottleneck."""
+    if not ports:
+        return False
+    least_used = min(load.utilisation for load in ports.values())
+    least_lost = min(load.loss for load in ports.values())
+    return any(_is_worse(load, least_used, least_lost) for load in ports.values())
+
+
+def _is_worse(load: Load, utilisation: float, loss: float) -> bool:
+    """Whether a port limits or loses more than one of some utilisation and loss."""
+    limits = load.utilisation > BUSY and utilisation < IDLE
+    return limits or (load.discarded >= MANY and load.loss > max(MUCH, 2 * loss))
 
 
 def port_sentence(port: str, bottleneck: str, pairs: Sequence[tuple[Load, Load]]) -> str:
@@ -79,7 +89,7 @@ def port_sentence(port: str, bottleneck: str, pairs: Sequence[tuple[Load, Load]]
     return (
         f'port "{port}" transmits for {busy} of the time and discards {lost} of what arrives; the bottleneck '
         f'of the summary, "{bottleneck}", transmits for {own_busy} and discards {own_lost}: set '
-        f'measures.bottleneck = "{port}" to have the other port in the summary'
+        f'measures.bottleneck = "{port}" to summarise that port instead'
     )
 
 

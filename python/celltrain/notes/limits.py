@@ -1,14 +1,14 @@
 """What holds flows up for most of the time, and what there is to do: sentences for notes."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from celltrain import statistics
 from celltrain.notes.settings import begin_at_once, dark_share, tables_of, undrawn_start
-from celltrain.notes.tables import each, ends, flow_names, group_of
+from celltrain.notes.tables import each, ends, flow_names, group_of, node_names
 from celltrain.scenario import Scenario
 from celltrain.sweeps.axes import in_base_unit
 from celltrain.text import listed
@@ -68,8 +68,8 @@ CATEGORIES = ("cbr", "vbr", "abr", "gfr", "ubr")
 """Service categories in the order in which ports serve them."""
 
 _WINDOW = "the receive window limits {flows} for most of the time"
-_VAIN = "a larger window makes the queue there longer, and no flow faster"
-_MEANT = "if that is not meant"
+_VAIN = "a larger window makes the queue there longer and no flow faster"
+_MEANT = "if that is not intended"
 
 PLAIN = f"{_WINDOW}, not the network: set a larger tcp.receive-window {_MEANT}"
 """What is said of flows that the receive window limits, and nothing else."""
@@ -80,51 +80,50 @@ AT_HOST = (
 )
 AT_PORT = (
     f"{_WINDOW}, and {{port}} transmits all the while: {{where}}a larger tcp.receive-window gives "
-    "longer queues and no more throughput in all"
+    "longer queues and no more total throughput"
 )
-AT_SHAPER = f"{_WINDOW}, and the host keeps their VCs at vc.pcr: {_VAIN}; set a higher vc.pcr {_MEANT}"
+AT_SHAPER = f"{_WINDOW}, and the host shapes the traffic to vc.pcr: {_VAIN}; set a higher vc.pcr {_MEANT}"
 AT_ABR = (
-    f"{_WINDOW}, and their ABR sources send no faster than the network and abr.pcr allow: {_VAIN}; "
+    f"{_WINDOW}, and the ABR sources send no faster than the network and abr.pcr allow: {_VAIN}; "
     f"see the allowed rates (metric acr of a trace), and set another switch.allocator {_MEANT}"
 )
 AT_READER = (
-    f"{_WINDOW}, and their applications read no faster than tcp.read-rate: a larger window holds more unread "
-    f"data, and makes no flow faster; set a higher tcp.read-rate {_MEANT}"
+    f"{_WINDOW}, and the applications read no faster than tcp.read-rate: a larger window holds more unread "
+    f"data and makes no flow faster; set a higher tcp.read-rate {_MEANT}"
 )
-AT_IP = f"{_WINDOW}, and IP of a host is busy all the time: {_VAIN}; set a higher host.ip-rate {_MEANT}"
+AT_IP = (
+    f"{_WINDOW}, and the IP layer of a host is busy all the time: {_VAIN}; set a higher host.ip-rate {_MEANT}"
+)
 
 _TIMER_OF_ALL = "the retransmission timer holds up {flows} for most of the time"
 _TIMER_OF_SOME = "for most of the time the retransmission timer holds up {flows}"
 """Whom it holds up is said of all flows, or of those for which one cause holds."""
 
 AT_ONCE = (
-    ": where all begin at once, and lose what they send at once, spread their starts, as in "
+    ": if they all begin at once and lose what they send, spread their starts, as in "
     '{start} = "0 s .. 100 ms"'
 )
 """What is said where starts that are not drawn may be the cause."""
 
 IN_BUFFERS = (
-    ": buffers discard more than fast retransmit repairs; set a larger {key}, a smaller "
+    ": buffers discard more than fast retransmit can repair; set a larger {key}, a smaller "
     "tcp.mss, or fewer flows"
 )
 BY_POLICERS = (
-    ": policers discard more than fast retransmit repairs; set a contract that holds what they "
-    'send ({keys}), or vc.policing = "none"'
+    ": policers discard more than fast retransmit can repair; set a contract that covers what "
+    'they send ({keys}), or vc.policing = "none"'
 )
-TOO_LONG = (
-    ": policers cut every full frame, which is longer than vc.mfs; set a larger vc.mfs, or a smaller tcp.mss"
-)
-ON_LINKS = ": links lose more than fast retransmit repairs; set less of that ({keys}) " + _MEANT
+ON_LINKS = ": links lose more than fast retransmit can repair; set lower losses ({keys}) " + _MEANT
 LONG_TRIP = (
     ": it expires within a round trip, before the first ACK can arrive; set a larger "
     "tcp.rto-initial, or shorter delays of the links"
 )
 LATER = (
-    ": {port} serves {categories} before {own} and leaves that next to nothing; set one vc.category "
-    "for all, or a lower rate of what goes first (vc.pcr, traffic.rate)"
+    ": {port} serves {categories} before {own} and leaves next to nothing for it; set one vc.category "
+    "for all, or a lower rate of what is served first (vc.pcr, traffic.rate)"
 )
 OTHER = ""
-"""What is added where nothing tells why; of some flows nothing is said then."""
+"""Added where nothing tells why, or a note on the scenario does. Of some flows nothing is said then."""
 
 _FRAME_POLICERS = ("tag", "discard-frames")
 
@@ -155,52 +154,76 @@ class _Flow(NamedTuple):
 _KINDS_OF_LOSS: tuple[str, ...] = ("loss", "", "burst-loss", "dark")
 """The keys of links for what is lost at random, as `[[loss]]` says, in bursts, and in the dark."""
 
+_NOTHING_LOST = (0.0,) * len(_KINDS_OF_LOSS)
 
-@dataclass(slots=True)
-class _Port:
-    """A port: its uses and mean delays in some replications, and what it loses in all."""
+
+class _Port(NamedTuple):
+    """A port: means of its use and its delay over the replications, and what it loses in all of them."""
 
     is_host: bool
-    shares: list[float] = field(default_factory=list)
-    delays: list[float] = field(default_factory=list)
-    arrived: float = 0.0
-    discarded: float = 0.0
+    use: float
+    """The share of the time for which it transmits."""
+    delay: float
+    """The mean time from the arrival there to the end of the transmission."""
+    replications: int
+    """Those in which its use is known."""
+    arrived: float
+    discarded: float
     """By its buffer."""
-    policed: float = 0.0
-    on_link: list[float] = field(default_factory=lambda: [0.0] * len(_KINDS_OF_LOSS))
+    policed: float
+    on_link: Sequence[float]
     """Behind it, by kinds."""
 
-    @property
-    def use(self) -> float:
-        """The share of the time for which it transmits."""
-        return statistics.mean(self.shares or [0.0])
 
-    @property
-    def delay(self) -> float:
-        """The mean time from the arrival there to the end of the transmission."""
-        return statistics.mean(self.delays or [0.0])
+class _Tally:
+    """What some replications say of a port."""
+
+    __slots__ = ("arrived", "delays", "discarded", "is_host", "on_link", "policed", "shares")
+
+    def __init__(self, *, is_host: bool) -> None:
+        self.is_host = is_host
+        self.shares: list[float | None] = []
+        self.delays: list[float | None] = []
+        self.arrived = self.discarded = self.policed = 0.0
+        self.on_link: Sequence[float] = _NOTHING_LOST
+
+    def port(self) -> _Port:
+        """The port."""
+        shares = _finite(self.shares)
+        return _Port(
+            self.is_host,
+            _mean(shares, 0.0),
+            _mean(_finite(self.delays), 0.0),
+            len(shares),
+            self.arrived,
+            self.discarded,
+            self.policed,
+            self.on_link,
+        )
 
 
 class Ports:
     """What the ports of a run say of its flows: rows of `PORT`, in any number of replications."""
 
-    def __init__(self) -> None:
-        self.known: dict[str, _Port] = {}
+    def __init__(self, known: Mapping[str, _Port] = MappingProxyType({})) -> None:
+        self.known = known
 
     @staticmethod
     def of(rows: Iterable[Sequence[Any]]) -> "Ports":
         """Those of rows."""
-        found = Ports()
-        for name, of_switch, share, delay, *counts in rows:
-            port = found.known.setdefault(name, _Port(not of_switch))
-            port.shares += _finite([share])
-            port.delays += _finite([delay])
-            arrived, discarded, policed, *lost = (one or 0 for one in counts)
-            port.arrived += arrived
-            port.discarded += discarded - policed
-            port.policed += policed
-            port.on_link = [before + one for before, one in zip(port.on_link, lost, strict=True)]
-        return found
+        found: dict[str, _Tally] = {}
+        for name, of_switch, share, delay, arrived, discarded, policed, *lost in rows:
+            tally = found.get(name)
+            if tally is None:
+                tally = found[name] = _Tally(is_host=not of_switch)
+            tally.shares.append(share)
+            tally.delays.append(delay)
+            tally.arrived += arrived or 0
+            tally.discarded += (discarded or 0) - (policed or 0)
+            tally.policed += policed or 0
+            if any(lost):
+                tally.on_link = [before + (one or 0) for before, one in zip(tally.on_link, lost, strict=True)]
+        return Ports({name: tally.port() for name, tally in found.items()})
 
     def losses(self, names: Iterable[str]) -> tuple[float, float, list[float]]:
         """What buffers discard at some ports, what policers do, and what each kind of loss takes on links."""
@@ -210,13 +233,16 @@ class Ports:
 
 
 def sentences(
-    flows: Iterable[Sequence[Any]], ports: Ports, bottleneck: str | None, scenario: Scenario | None
+    flows: Iterable[Sequence[Any]],
+    ports: Callable[[], Ports],
+    bottleneck: str | None,
+    scenario: Scenario | None,
 ) -> dict[str, list[Any]]:
     """What is said of flows that wait for most of the time, with "{flows}" for their names.
 
     Args:
         flows: rows of `FLOW`, of any number of replications.
-        ports: what the ports say.
+        ports: gives what the ports say; not asked where no flow waits.
         bottleneck: the port of the summary.
         scenario: what ran; None where it is not known.
     """
@@ -226,7 +252,7 @@ def sentences(
     if not by_window and not by_timeout:
         return {}
     known = None if scenario is None else _Known(scenario, every)
-    network = _Network(ports, bottleneck, every, scenario)
+    network = _Network(ports(), bottleneck, every, scenario)
     limits = {flow.name: limit for flow in by_window if (limit := _of_window(flow, network, known))}
     causes = {flow.name: _of_timer(flow, len(by_timeout), network, known) for flow in by_timeout}
     found = _gathered(limits, bottleneck)
@@ -248,16 +274,21 @@ class _Said(NamedTuple):
 
 def _gathered(said: Mapping[Any, _Said], bottleneck: str | None) -> dict[str, list[Any]]:
     """The flows of which the same is said; many ports are not named one by one."""
-    others = {one.port for one in said.values()} - {None, bottleneck}
+    some = {*said.values()}
+    others = {one.port for one in some} - {None, bottleneck}
+
+    def whole(one: _Said) -> str:
+        if one.port is None or one.port == bottleneck:
+            return one.sentence.replace("{port}", "the bottleneck")
+        if len(others) > MOST_NAMED:
+            return one.sentence.replace("{port}", "a port on the path of each")
+        # Its braces are kept for the names of flows.
+        return one.sentence.replace("{port}", f'port "{one.port}"'.replace("{", "{{").replace("}", "}}"))
+
+    wholes = {one: whole(one) for one in some}
     found: dict[str, list[Any]] = {}
-    for name, (sentence, port) in said.items():
-        if port is None or port == bottleneck:
-            whole = sentence.replace("{port}", "the bottleneck")
-        elif len(others) > MOST_NAMED:
-            whole = sentence.replace("{port}", "a port on the way of each")
-        else:  # its braces are kept for the names of flows
-            whole = sentence.replace("{port}", f'port "{port}"'.replace("{", "{{").replace("}", "}}"))
-        found.setdefault(whole, []).append(name)
+    for name, one in said.items():
+        found.setdefault(wholes[one], []).append(name)
     return found
 
 
@@ -270,13 +301,18 @@ def _means(rows: Iterable[Sequence[Any]]) -> list[_Flow]:
     for name, some in flows.items():
         _, source, destination, category, circuit, *_ = some[0]
         columns = zip(*(row[5:] for row in some), strict=True)
-        means = (statistics.mean(_finite(column) or [math.nan]) for column in columns)
+        means = (_mean(_finite(column), math.nan) for column in columns)
         found.append(_Flow(name, source, destination, category, circuit, *means))
     return found
 
 
 def _finite(values: Iterable[float | None]) -> list[float]:
     return [value for value in values if value is not None and math.isfinite(value)]
+
+
+def _mean(values: Sequence[float], otherwise: float) -> float:
+    """The mean of some values, or what stands for that of none."""
+    return statistics.mean(values) if values else otherwise
 
 
 def _of_window(flow: _Flow, network: "_Network", known: "_Known | None") -> _Said | None:
@@ -312,13 +348,13 @@ def _rate_to_raise(own: str, full: Iterable[str], known: "_Known | None") -> str
 
 def _of_timer(flow: _Flow, held: int, network: "_Network", known: "_Known | None") -> _Said:
     """Why a flow waits for its timer; `held` flows do."""
-    if known is not None and flow.round_trip > known.rto(flow):
+    if known is not None and flow.round_trip > known.tcp(flow).rto:
         return _Said(LONG_TRIP)
-    later = network.before(flow)
-    if later is not None:
-        port, sooner = later
-        return _Said(LATER.replace("{own}", flow.category).replace("{categories}", listed(sooner)), port)
     crossed = network.crossed_both_ways(flow)
+    for port in crossed:
+        sooner = network.sooner.get((port, flow.category))
+        if sooner is not None:
+            return _Said(LATER.replace("{own}", flow.category).replace("{categories}", listed(sooner)), port)
     discarded, policed, kinds = network.ports.losses(crossed)
     if known is not None and not known.is_policed(flow):
         policed = 0.0
@@ -382,22 +418,23 @@ class _Network:
 
     def full_host(self, flow: _Flow) -> str | None:
         """The port of the sender, if it transmits all the while."""
-        own = (name for name in self.crossed(flow) if ends(name)[0] == flow.source)
+        own = (name for name in self.crossed(flow) if name.startswith(f"{flow.source} > "))
         return next((name for name in own if self._is_full(name, flow)), None)
 
     def _is_full(self, name: str, flow: _Flow) -> bool:
         return _is_full(self.ports.known[name], flow)
 
-    def before(self, flow: _Flow) -> tuple[str, list[str]] | None:
-        """The port that leaves nothing for a flow's category, and the categories that it serves before."""
-        sooner = CATEGORIES[: CATEGORIES.index(flow.category)] if flow.category in CATEGORIES else ()
-        for name in self.crossed_both_ways(flow):
-            sent = self._sent.get(name, {})
-            some = [one for one in sooner if sent.get(one)]
+    @cached_property
+    def sooner(self) -> Mapping[tuple[str, str], list[str]]:
+        """The ports that leave nothing for a category, and the categories that each serves before."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for name, sent in self._sent.items():
             port = self.ports.known[name]
-            if some and sum(sent[one] for one in some) * len(port.shares) > NEARLY_ALL * port.arrived:
-                return name, some
-        return None
+            for n, category in enumerate(CATEGORIES):
+                some = [one for one in CATEGORIES[:n] if sent.get(one)]
+                if some and sum(sent[one] for one in some) * port.replications > NEARLY_ALL * port.arrived:
+                    found[name, category] = some
+        return found
 
     @cached_property
     def _sent(self) -> dict[str, dict[str, float]]:
@@ -426,21 +463,96 @@ def _is_full(port: _Port, flow: _Flow) -> bool:
     return covers and port.use * (flow.round_trip + port.delay) >= flow.round_trip > 0
 
 
+class _Tcp(NamedTuple):
+    """What a table says of TCP: bits, bits per second, and seconds."""
+
+    window: float = math.inf
+    segment: float = 1460 * 8
+    read_rate: float = math.nan
+    processing_delay: float = 0.0
+    rto: float = math.inf
+    """The retransmission timeout before the first measurement."""
+
+    @staticmethod
+    def of(table: Mapping[str, Any]) -> "_Tcp":
+        """That of a table."""
+        found = {field: _amount(table.get(key)) for field, key in _KEYS_OF_TCP.items()}
+        return _Tcp(**{field: amount for field, amount in found.items() if amount is not None})
+
+
+_KEYS_OF_TCP = {
+    "window": "receive-window",
+    "segment": "mss",
+    "read_rate": "read-rate",
+    "processing_delay": "processing-delay",
+    "rto": "rto-initial",
+}
+
+
+class _Contract(NamedTuple):
+    """What a table says of a VC: bits per second, and cells."""
+
+    peak: float | None = None
+    """The rate to which hosts shape it; None where they do not."""
+    policing: str | None = None
+    """None where nothing polices it."""
+    frame: float = math.inf
+    """The longest frame that conforms."""
+
+    @staticmethod
+    def of(table: Mapping[str, Any]) -> "_Contract":
+        """That of a table."""
+        policing = table.get("policing")
+        return _Contract(
+            None if table.get("spacing") == "none" else _amount(table.get("pcr")),
+            None if policing == "none" else policing,
+            table.get("mfs", math.inf),
+        )
+
+
+class _Tables:
+    """The settings of one `[[flow]]`, of one group, or of all flows. Each of the tables is whole."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self.settings = settings
+
+    @cached_property
+    def tcp(self) -> _Tcp | None:
+        """What they say of TCP, if anything."""
+        return _Tcp.of(self.settings["tcp"]) if "tcp" in self.settings else None
+
+    @cached_property
+    def contract(self) -> _Contract | None:
+        """What they say of the VC, if anything."""
+        return _Contract.of(self.settings["vc"]) if "vc" in self.settings else None
+
+
 class _Known:
-    """What a scenario says of its flows, and of what they cross."""
+    """What a scenario says of its flows, and of what they cross. Whatever many flows ask for is read once."""
 
     def __init__(self, scenario: Scenario, flows: Sequence[_Flow]) -> None:
         self.settings = scenario.resolved()
         self.seconds = max(scenario.duration - scenario.warm_up, 1e-12)
-        self.at_once = begin_at_once(scenario)
-        self.start = undrawn_start(scenario)
         self.dark = dark_share(scenario)
         self.flows = flows
-        self.hosts = {host for flow in flows for host in (flow.source, flow.destination)}
-        self.own = {name: one for one in each(self.settings, "flow") for name in flow_names(one)}
-        self.groups = {str(one.get("name")): one for one in each(self.settings, "group")}
+        self._scenario = scenario
+        own = ((name, _Tables(one)) for one in each(self.settings, "flow") for name in flow_names(one))
+        self._own = dict(own)
+        self._groups = {str(one.get("name")): _Tables(one) for one in each(self.settings, "group")}
+        self._all = _Tables(self.settings)
+        self._nodes = node_names(self.settings)
 
-    @property
+    @cached_property
+    def at_once(self) -> bool:
+        """Whether all sources begin at one instant."""
+        return begin_at_once(self._scenario)
+
+    @cached_property
+    def start(self) -> str | None:
+        """The first key that starts sources at one instant in every replication."""
+        return undrawn_start(self._scenario)
+
+    @cached_property
     def is_small(self) -> bool:
         """Whether a buffer has no place for a frame of the largest segments."""
         tables = tables_of(self.settings, "tcp", "flow.tcp", "group.tcp")
@@ -448,35 +560,33 @@ class _Known:
         sizes = [_amount(port.get("buffer")) for _, port in tables_of(self.settings, "switch", "port")]
         return any(size is not None and size < frame for size in sizes)
 
+    def tcp(self, flow: _Flow) -> _Tcp:
+        """What is said of a flow's TCP."""
+        return next((one.tcp for one in self._places(flow.name) if one.tcp is not None), _Tcp())
+
     def limit(self, flow: _Flow) -> str | None:
         """What limits a flow before its window does; None where nothing shows that."""
-        vc, contract = self._of_vc(flow), self._table(flow.circuit, "vc")
+        (cells, goodput), tcp, peak = self._circuits[flow.circuit], self.tcp(flow), self._contract(flow).peak
         # On links of packets `cells` counts these: their rate is that of the payload with its headers.
-        rates = (vc.cells * 424 / self.seconds, vc.goodput * (1 + 40 * 8 / self._segment(flow)))
-        peak = None if contract.get("spacing") == "none" else _amount(contract.get("pcr"))
+        rates = (cells * 424 / self.seconds, goodput * (1 + 40 * 8 / tcp.segment))
         if peak is not None and any(_is_near(rate, peak) for rate in rates):
             return AT_SHAPER
-        reads = self._of_tcp(flow, "read-rate", math.nan)
-        if _is_near(flow.goodput, reads):
+        if _is_near(flow.goodput, tcp.read_rate):
             return AT_READER
-        if {flow.source, flow.destination} & self._busy_ips:
+        if not self._busy_ips.isdisjoint((flow.source, flow.destination)):
             return AT_IP
         return AT_ABR if flow.category == "abr" and not self._carries(flow, 0.9) else None
 
     def is_plausible(self, flow: _Flow) -> bool:
         """Whether a flow carries about a window per round trip; unknown for windows of a few segments."""
-        is_small = self._window(flow) < 8 * self._segment(flow)
-        return flow.goodput > 0 and (is_small or self._carries(flow, 0.5))
-
-    def rto(self, flow: _Flow) -> float:
-        """A flow's retransmission timeout before the first measurement."""
-        return self._of_tcp(flow, "rto-initial", math.inf)
+        tcp = self.tcp(flow)
+        return flow.goodput > 0 and (tcp.window < 8 * tcp.segment or self._carries(flow, 0.5))
 
     def rate_of(self, port: str) -> str:
         """The key for the rate of a host's link alone, or of all links of its place."""
         place, table = self._link(port)
         if table is not None:
-            return f"{place}.rate in its [[group]]" if place in _PLACES else f"rate in its [[{place}]]"
+            return f"{place}.rate in [[group]]" if place in _PLACES else f"rate in [[{place}]]"
         return f"link.{place}.rate"
 
     def rate_is_in(self, port: str) -> str | None:
@@ -489,55 +599,76 @@ class _Known:
 
     def _link(self, port: str) -> tuple[str, Mapping[str, Any] | None]:
         """The place of a port's link, and the table that says what it is like, if that is its own."""
-        both = {*ends(port)}
-        for one in each(self.settings, "link-override"):
-            if {one.get("from"), one.get("to")} == both and "rate" in one.get("link", {}):
-                return "link-override", one["link"]
-        topology = self.settings.get("topology", {})
-        for one in each(topology, "link"):
-            if {one.get("from"), one.get("to")} == both:
-                return "topology.link", one
-        host = next((end for end in both if end in self.hosts), None)
+        both = ends(port, self._nodes)
+        own = self._own_links.get(frozenset(both))
+        if own is not None:
+            return own
+        host = next((end for end in both if end in self._hosts), None)
         if host is None:
             return "trunk", None
-        place = "exit" if topology.get("kind") in _WITH_EXITS and host.startswith("dest") else "access"
+        exits = self.settings.get("topology", {}).get("kind") in _WITH_EXITS
+        place = "exit" if exits and host.startswith("dest") else "access"
         group = self._group(host.partition("-")[2])
-        return place, None if group is None else group.get(place)
+        return place, None if group is None else group.settings.get(place)
+
+    @cached_property
+    def _own_links(self) -> dict[frozenset[Any], tuple[str, Mapping[str, Any]]]:
+        """The links that have tables of their own, by their ends: the first of `[[link-override]]` counts."""
+        found: dict[frozenset[Any], tuple[str, Mapping[str, Any]]] = {}
+        for one in each(self.settings, "link-override"):
+            if "rate" in one.get("link", {}):
+                found.setdefault(_both(one), ("link-override", one["link"]))
+        for one in each(self.settings.get("topology", {}), "link"):
+            found.setdefault(_both(one), ("topology.link", one))
+        return found
+
+    @cached_property
+    def _hosts(self) -> set[str]:
+        return {host for flow in self.flows for host in (flow.source, flow.destination)}
 
     def losing(self, kinds: Sequence[float]) -> list[str]:
         """The keys by which links lose what they lost."""
-        found: list[str] = []
-        for key, lost in zip(_KINDS_OF_LOSS, kinds, strict=True):
-            if lost and key:
-                found += [f"{place}.{key}" for place, link in self._links() if link.get(key)]
-            elif lost:
-                found.append("[[loss]]")
+        lost = (key for key, count in zip(_KINDS_OF_LOSS, kinds, strict=True) if count)
+        found = [key for kind in lost for key in self._losing[kind]]
         more = ["and others"] if len(found) > MOST_NAMED else []
         return found[:MOST_NAMED] + more
 
+    @cached_property
+    def _losing(self) -> dict[str, list[str]]:
+        """The first keys by which links lose, by kinds of loss: one more than are named."""
+        places = [*self._links()]
+        return {
+            key: [f"{place}.{key}" for place, link in places if link.get(key)][: MOST_NAMED + 1]
+            if key
+            else ["[[loss]]"]
+            for key in _KINDS_OF_LOSS
+        }
+
     def is_policed(self, flow: _Flow) -> bool:
         """Whether anything polices a flow's VC."""
-        return self._table(flow.circuit, "vc").get("policing") not in (None, "none")
+        return self._contract(flow).policing is not None
 
     def policed(self, flow: _Flow) -> str:
-        """What is said of a flow that policers hold up."""
-        contract = self._table(flow.circuit, "vc")
-        if contract.get("policing") not in _FRAME_POLICERS:
+        """What is said of a flow that policers hold up; a note on the scenario covers long frames."""
+        contract = self._contract(flow)
+        if contract.policing not in _FRAME_POLICERS:
             return BY_POLICERS.replace("{keys}", _OF_CELLS)
         overhead = _amount(self.settings.get("aal5", {}).get("overhead")) or 0.0
-        cells = math.ceil((self._segment(flow) + 40 * 8 + overhead) / _BITS["cells"])
-        if cells > contract.get("mfs", math.inf):
-            return TOO_LONG
-        return BY_POLICERS.replace("{keys}", _OF_FRAMES)
+        cells = math.ceil((self.tcp(flow).segment + 40 * 8 + overhead) / _BITS["cells"])
+        return OTHER if cells > contract.frame else BY_POLICERS.replace("{keys}", _OF_FRAMES)
 
     def buffer(self, port: str) -> str:
         """The key that says the buffer of a port."""
-        own = (
-            f"port.{n}.buffer"
-            for n, one in enumerate(each(self.settings, "port"))
-            if "buffer" in one and (one.get("from"), one.get("to")) == ends(port)
-        )
-        return next(own, "switch.buffer")
+        return self._buffers.get(ends(port, self._nodes), "switch.buffer")
+
+    @cached_property
+    def _buffers(self) -> dict[tuple[Any, Any], str]:
+        """The keys of the buffers of single ports, by their ends."""
+        found: dict[tuple[Any, Any], str] = {}
+        for n, one in enumerate(each(self.settings, "port")):
+            if "buffer" in one:
+                found.setdefault((one.get("from"), one.get("to")), f"port.{n}.buffer")
+        return found
 
     def _links(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """The tables that say what links are like, with their keys."""
@@ -550,26 +681,24 @@ class _Known:
 
     def _carries(self, flow: _Flow, part: float) -> bool:
         """Whether a flow carries at least some part of a window a round trip while it waits."""
-        window, segment = self._window(flow), self._segment(flow)
-        whole = max(window // segment, 1) * segment
-        trip = flow.round_trip + 2 * self._of_tcp(flow, "processing-delay", 0.0)
+        tcp = self.tcp(flow)
+        whole = max(tcp.window // tcp.segment, 1) * tcp.segment
+        trip = flow.round_trip + 2 * tcp.processing_delay
         return not flow.goodput * trip < part * whole * flow.by_window
 
-    def _of_vc(self, flow: _Flow) -> _Flow:
-        """The flows of a flow's VC as one."""
-        members = self._circuits[flow.circuit]
-        return flow._replace(
-            cells=sum(_finite(one.cells for one in members)),
-            goodput=sum(_finite(one.goodput for one in members)),
-        )
-
     @cached_property
-    def _circuits(self) -> dict[Any, list[_Flow]]:
-        """The flows of each VC."""
+    def _circuits(self) -> dict[Any, tuple[float, float]]:
+        """What the flows of each VC carry together: cells, and goodput."""
         found: dict[Any, list[_Flow]] = {}
         for flow in self.flows:
             found.setdefault(flow.circuit, []).append(flow)
-        return found
+        return {
+            circuit: (
+                sum(_finite(one.cells for one in members)),
+                sum(_finite(one.goodput for one in members)),
+            )
+            for circuit, members in found.items()
+        }
 
     @cached_property
     def _busy_ips(self) -> set[str]:
@@ -588,28 +717,24 @@ class _Known:
                 served[name] = served.get(name, 0.0) + sum(_finite((own, other if is_both else 0.0)))
         return {name for name, count in served.items() if count / self.seconds > 0.95 * rate}
 
-    def _window(self, flow: _Flow) -> float:
-        return self._of_tcp(flow, "receive-window", math.inf)
+    def _contract(self, flow: _Flow) -> _Contract:
+        """What is said of a flow's VC, which the first of its flows names."""
+        places = self._places(flow.circuit)
+        return next((one.contract for one in places if one.contract is not None), _Contract())
 
-    def _segment(self, flow: _Flow) -> float:
-        return self._of_tcp(flow, "mss", 1460 * 8)
+    def _places(self, flow: Any) -> Iterator[_Tables]:
+        """The settings of a flow: its own, those of its group, and those of all."""
+        return (one for one in (self._own.get(flow), self._group(flow), self._all) if one is not None)
 
-    def _of_tcp(self, flow: _Flow, key: str, otherwise: float) -> float:
-        """A key of a flow's TCP: bits, bits per second, or seconds."""
-        found = _amount(self._table(flow.name, "tcp").get(key))
-        return otherwise if found is None else found
-
-    def _table(self, flow: Any, table: str) -> Mapping[str, Any]:
-        """The settings of a flow: its own, those of its group, or those of all. Each of them is whole."""
-        places = (self.own.get(flow), self._group(flow), self.settings)
-        tables: Iterator[Mapping[str, Any]]
-        tables = (place[table] for place in places if place is not None and table in place)
-        return next(tables, {})
-
-    def _group(self, flow: Any) -> Mapping[str, Any] | None:
+    def _group(self, flow: Any) -> _Tables | None:
         """The `[[group]]` of a flow, which is named after it."""
-        name = group_of(str(flow), self.groups)
-        return None if name is None else self.groups[name]
+        name = group_of(str(flow), self._groups)
+        return None if name is None else self._groups[name]
+
+
+def _both(link: Mapping[str, Any]) -> frozenset[Any]:
+    """The ends of a link, which has two directions."""
+    return frozenset((link.get("from"), link.get("to")))
 
 
 _PLACES = ("access", "trunk", "exit")

@@ -8,11 +8,13 @@ from functools import cache
 from typing import Any
 
 from celltrain import _core
-from celltrain.notes.tables import Settings, each, ends, flow_names, group_of, table_of
+from celltrain.notes.tables import Settings, each, ends, flow_names, group_of, node_names, table_of
 from celltrain.scenario import Scenario
 from celltrain.sweeps.axes import in_base_unit
 
 __all__ = [
+    "Read",
+    "abr_flows",
     "begin_at_once",
     "begin_too_late",
     "dark_share",
@@ -35,7 +37,7 @@ NAMED = 5
 """The most flows or ports that a note names."""
 
 _UNTOLD = (
-    "no switch tells the sources a rate, so they rise to their peak rate; set [switch.allocator] "
+    "no switch gives the sources a rate, so they rise to their peak rate; set [switch.allocator] "
     'algorithm = "erica", or another one'
 )
 """What is said of ABR without an allocator."""
@@ -72,8 +74,32 @@ _SIZES = {"B": 8.0, "cell": 1.0, "cells": 1.0, "packet": 1.0, "packets": 1.0, "c
 """What one of a unit is, in bits or as a number of cells or packets."""
 
 
+class Read(Scenario):
+    """A scenario whose tables are made once, however many notes look at them: they are not to be changed."""
+
+    __slots__ = ("_resolved", "_settings")
+
+    def __init__(self, scenario: Scenario) -> None:
+        super().__init__(scenario.core)
+        self._settings: dict[str, Any] | None = None
+        self._resolved: dict[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `Scenario.to_dict`."""
+        if self._settings is None:
+            self._settings = super().to_dict()
+        return self._settings
+
+    def resolved(self) -> dict[str, Any]:
+        """As `Scenario.resolved`."""
+        if self._resolved is None:
+            self._resolved = super().resolved()
+        return self._resolved
+
+
 def notes(scenario: Scenario) -> list[str]:
     """A sentence for each setting without effect and each port where phases lock, with what to set."""
+    scenario = scenario if isinstance(scenario, Read) else Read(scenario)
     settings = scenario.to_dict()
     contracts = list(_contracts(scenario))
     found = [note for rule in (_abr, _gfr, _policed, _shaped) for note in rule(settings, contracts)]
@@ -137,16 +163,32 @@ def tables_of(settings: Settings, *places: str) -> Iterator[tuple[str, Settings]
 
 def discard_of_port(scenario: Scenario, port: str | None) -> str | None:
     """The key that sets the policy of a port alone, as in `port.0.discard`; None where `[switch]` does."""
-    for n, one in enumerate(each(scenario.to_dict(), "port")):
-        if "discard" in one and port is not None and ends(port) == (one["from"], one["to"]):
+    settings = scenario.to_dict()
+    both = None if port is None else ends(port, node_names(settings))
+    for n, one in enumerate(each(settings, "port")):
+        if "discard" in one and both == (one["from"], one["to"]):
             return f"port.{n}.discard"
     return None
+
+
+def abr_flows(scenario: Scenario) -> list[str]:
+    """The names of the flows whose VCs are of ABR."""
+    settings = scenario.to_dict()
+    flows = {name: flow for flow in each(settings, "flow") for name in flow_names(flow)}
+    groups = {str(one.get("name")): one for one in each(settings, "group")}
+    found = []
+    for name in scenario.core.flow_names():
+        group = group_of(name, groups)
+        tables = (flows.get(name, {}), {} if group is None else groups[group], settings)
+        vc = next((table_of(one, "vc") for one in tables if "vc" in one), {})
+        found += [name] if vc.get("category") == "abr" else []
+    return found
 
 
 def named(names: Sequence[str], noun: str) -> str:
     """Some things by their number, if they are several, and the first of their names."""
     shown = ", ".join(f'"{name}"' for name in names[:NAMED]) + (", ..." if len(names) > NAMED else "")
-    return f"{noun} {shown}" if len(names) == 1 else f"{len(names)} {noun}s {shown}"
+    return f"{noun} {shown}" if len(names) == 1 else f"{len(names):,} {noun}s {shown}"
 
 
 def _abr(settings: Settings, contracts: Contracts) -> Iterator[str]:
@@ -155,7 +197,7 @@ def _abr(settings: Settings, contracts: Contracts) -> Iterator[str]:
         given += tables_of(settings, "flow.abr", "group.abr")
         keys = [f"{place}.{key}" for place, abr in given for key in abr if abr[key] != usual.get(key)]
         if keys:
-            yield _without_effect(keys[0], "no VC is one of ABR", 'set vc.category = "abr"')
+            yield _without_effect(keys[0], "there is no ABR VC", 'set vc.category = "abr"')
     elif not any(table_of(port, "allocator") for _, port in _discards(settings)):
         yield f'vc.category = "abr" without an allocator: {_UNTOLD}'
 
@@ -166,17 +208,12 @@ def _unallocated(scenario: Scenario, settings: Settings, contracts: Contracts) -
     everywhere = bool(table_of(table_of(settings, "switch"), "allocator"))
     if everywhere or not ports or not any(vc.get("category") == "abr" for vc in contracts):
         return
-    flows = {name: flow for flow in each(settings, "flow") for name in flow_names(flow)}
-    groups = {str(one.get("name")): one for one in each(settings, "group")}
-    controlled = []
-    for name in scenario.core.flow_names():
-        group = group_of(name, groups)
-        tables = (flows.get(name, {}), {} if group is None else groups[group], settings)
-        vc = next((table_of(one, "vc") for one in tables if "vc" in one), {})
-        controlled += [name] if vc.get("category") == "abr" else []
-    crossed = {ends(port) for there, _ in scenario.core.ports_of(controlled) for port, _ in there}
+    nodes = node_names(settings)
+    crossed = {
+        ends(port, nodes) for there, _ in scenario.core.ports_of(abr_flows(scenario)) for port, _ in there
+    }
     if not any((port["from"], port["to"]) in crossed for port in ports):
-        yield f'vc.category = "abr", and no data of such a VC cross a port with an allocator: {_UNTOLD}'
+        yield f'vc.category = "abr", but no ABR VC sends data through a port with an allocator: {_UNTOLD}'
 
 
 def _gfr(_: Settings, contracts: Contracts) -> Iterator[str]:
@@ -338,7 +375,7 @@ def _framing(settings: Settings) -> Iterator[str]:
         if table_of(settings, "aal5").get("overhead", usual["overhead"]) != usual["overhead"]:
             yield (
                 "aal5.overhead has no effect where every link carries packets; set link.overhead for what "
-                "a link adds to each of them"
+                "a link adds to each packet"
             )
     if framings == {"cells"}:
         for place, link in links:
@@ -358,7 +395,9 @@ def _targets(settings: Settings) -> Iterator[str]:
         target, interval = own.get("target"), own.get("interval")
         if interval is not None and _begin(target) > _begin(interval):
             said = f'{place}.discard.{policy}.target = "{target}" is above the interval of "{interval}"'
-            yield (f"{said}: RFC 8289 takes a twentieth of it; set a shorter target, or a longer interval")
+            yield (
+                f"{said}: RFC 8289 recommends a twentieth of it; set a shorter target, or a longer interval"
+            )
 
 
 def _links(settings: Settings) -> Iterator[tuple[str, Settings]]:
@@ -472,9 +511,10 @@ def _shared(settings: Settings) -> Iterator[str]:
             flows.setdefault(ends, []).append(f'"{flow.get("name", "")}"')
     for first, *others in flows.values():
         if others:
+            some = ", ".join(others[:NAMED]) + (", ..." if len(others) > NAMED else "")
             yield (
-                f"flow {first} shares its VC with {', '.join(others[:NAMED])}: their cells and transfer "
-                f"delays are those of the VC and stand with {first}; choose VCs of their own for each flow"
+                f"flow {first} shares its VC with {some}: cells and transfer delays are measured for the VC "
+                f"and shown with {first}; give each flow a VC of its own"
             )
 
 

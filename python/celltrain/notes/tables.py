@@ -5,12 +5,13 @@ from collections.abc import Collection, Iterator, Mapping
 from string import digits
 from typing import Any
 
-__all__ = ["Settings", "each", "ends", "flow_names", "group_of", "table_of"]
+__all__ = ["Settings", "each", "ends", "flow_names", "group_of", "node_names", "table_of"]
 
 Settings = Mapping[str, Any]
 """A table of a scenario."""
 
 _NUMBER = re.compile(r" \(\d+\)$")
+_ARROW = " > "
 
 
 def table_of(settings: Settings, key: str) -> Settings:
@@ -36,11 +37,30 @@ def flow_names(flow: Settings) -> list[str]:
 
 def group_of(flow: str, groups: Collection[str]) -> str | None:
     """The group of a flow by its name, which is that of the group and a number; None if it is in none."""
+    if not groups:
+        return None
     ends = range(len(flow.rstrip(digits)), len(flow))
     return next((flow[:end] for end in ends if flow[:end] in groups), None)
 
 
-def ends(port: str) -> tuple[str, str]:
-    """The nodes at the ends of a port's link, which may have a number among links of the same ends."""
-    begin, _, end = _NUMBER.sub("", port).partition(" > ")
+def node_names(settings: Settings) -> set[str]:
+    """The names that a scenario gives its nodes: none where the topology makes them."""
+    return {str(one.get("name")) for one in each(table_of(settings, "topology"), "node")}
+
+
+def ends(port: str, nodes: Collection[str] = ()) -> tuple[str, str]:
+    """The nodes at the ends of a port's link, which may have a number among links of the same ends.
+
+    Args:
+        port: its name, such as "s > t", or "s > t (2)" for the second link.
+        nodes: the `node_names` of the scenario; one may end in such a number itself.
+    """
+    unnumbered = _NUMBER.sub("", port)
+    for name in (port, unnumbered) if nodes else ():
+        parts = name.split(_ARROW)
+        both = ((_ARROW.join(parts[:n]), _ARROW.join(parts[n:])) for n in range(1, len(parts)))
+        known = next((some for some in both if some[0] in nodes and some[1] in nodes), None)
+        if known is not None:
+            return known
+    begin, _, end = unnumbered.partition(_ARROW)
     return begin, end

@@ -48,15 +48,20 @@ def settling_times(result: "Result") -> dict[str, list[float]]:
     return found
 
 
-def warnings(result: "Result") -> list[str]:
+def warnings(result: "Result", scenario: Scenario | None = None) -> list[str]:
     """A sentence for each series that settles only after the warm-up, by the median replication.
 
     MSER-5 alone finds fault with many stationary runs, because it chooses the best of many times. So of a
     series that settles there is a sentence only where its measured part `is_biased` as well.
+
+    Args:
+        result: the runs.
+        scenario: what ran; that of the manifest by default.
     """
-    if "scenario_toml" not in result.manifest:
-        return []
-    scenario = Scenario.from_toml(result.manifest["scenario_toml"])
+    if scenario is None:
+        if "scenario_toml" not in result.manifest:
+            return []
+        scenario = Scenario.from_toml(result.manifest["scenario_toml"])
     return [one.sentence() for one in _unsettled(result, scenario)]
 
 
@@ -93,12 +98,12 @@ class _Unsettled:
         """What there is to do; of `several` runs this one settles last."""
         if math.isinf(self.after):
             return (
-                f"the run is too short to say when {self.series} settles (MSER-5), and how long the warm-up "
+                f"the run is too short to say when {self.series} settles (MSER-5), or how long the warm-up "
                 f"has to be; set a duration longer than {_written(self.duration)}"
             )
         return (
             f"{self.series} settles after {'up to ' if several else ''}{text.quantity(self.after, 's', 2)} "
-            f"(MSER-5, median of {text.counted(self.replications, 'replication')}), and the "
+            f"(MSER-5, median of {text.counted(self.replications, 'replication')}), but the "
             f'warm-up is {_written(self.warm_up)}: set warm-up = "{_rounded_up(self.after)}" or more'
         )
 

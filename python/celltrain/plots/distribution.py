@@ -8,6 +8,7 @@ from celltrain.errors import InputError, unknown
 from celltrain.plots.style import COLOURS, legend_columns, legible, logarithmic, panels, styled
 from celltrain.registry import measures, unmeasured
 from celltrain.text import either, quantity, scale, with_unit
+from celltrain.traces import THRESHOLD, UNLIMITED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,13 +39,14 @@ POINTS = 2000
 OVER_PERIODS = ("utilisation",)
 """Series whose samples are over the time since the sample before; the others are of an instant."""
 
-OF_EVENTS = ("sent", "retransmitted", "acknowledged", "rtt", "ssthresh")
+OF_EVENTS = ("sent", "retransmitted", "acknowledged", "rtt", THRESHOLD)
 """Series that only runs with recorded events have."""
 
 SPAN = 20
 """The ratio of the largest value to the 5th percentile above which the axis is logarithmic, as in reports.
 
-The few smallest values do not decide: there is hardly a curve below them.
+The few smallest values do not decide, and such an axis begins above them if they are a `SPAN` below that
+percentile: there is hardly a curve at them.
 """
 
 
@@ -93,6 +95,8 @@ def values_of(result: "Result", name: str, entity: str | None = None, begin: flo
             chosen, when = _measured(chosen, name, begin), " after the warm-up"
         found = chosen["value"]
     values = found.cast(pl.Float64).drop_nulls().drop_nans().sort().to_numpy()
+    if name == THRESHOLD:
+        values = values[values < UNLIMITED]
     if not len(values):
         raise InputError(f"{name} has no values" + (f" of {entity}" if entity else "") + when)
     return Sample(values, unit, len(found) - len(values))
@@ -213,8 +217,11 @@ def cdf(samples: Mapping[str, Sample], label: str) -> "Figure":
             heights = [one / 100 for one in PERCENTILES]
             axis.plot(marks, heights, "o", color=colour, markersize=4, clip_on=False, zorder=3)
         axis.set_ylim(0, 1.02)
-        if _is_wide(every):
+        least = min(_percentile(values, 5) for values in every.values())
+        largest = max(float(values[-1]) for values in every.values())
+        if least > 0 and largest > SPAN * least:  # most would be at the beginning of a linear axis
             logarithmic(axis, "x")
+            axis.set_xlim(left=max(axis.get_xlim()[0], least / SPAN / factor))
         elif min(float(values[0]) for values in every.values()) >= 0:
             is_nothing = not any(float(values[-1]) for values in every.values())
             axis.set_xlim(0, 1 if is_nothing else None)  # nothing but zeros has no scale of its own
@@ -255,9 +262,3 @@ def _percentile(values: "Values", percent: int) -> float:
 def _rank(count: int, percent: int) -> int:
     """The place of a percentile among sorted values; whole numbers, as rounding would take the next one."""
     return -(-percent * count // 100) - 1
-
-
-def _is_wide(every: "Mapping[str, Values]") -> bool:
-    """Whether values of very different sizes are drawn: most would be at the beginning of a linear axis."""
-    least = min(_percentile(values, 5) for values in every.values())
-    return least > 0 and max(float(values[-1]) for values in every.values()) > SPAN * least

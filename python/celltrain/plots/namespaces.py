@@ -47,6 +47,9 @@ LEAST_SAMPLES = 2
 NO_SAMPLES_HERE = " in this time: show a longer one (--from, --to, or span)"
 """What is said where a part of a run has too few samples."""
 
+NO_LOSS = ": TCP has no threshold before it loses something"
+"""Why slow-start thresholds may have no samples."""
+
 CELL_BITS = 8 * 53
 """Bits of a cell."""
 
@@ -381,11 +384,12 @@ def _windows(
 
     def panel(name: str, result: Result) -> WindowPanel:
         every = windows_of(result, replication, own(name))
+        if every is None and time is not None and windows_of(result, replication) is not None:
+            raise InputError(f"the windows have fewer than {LEAST_SAMPLES} samples{NO_SAMPLES_HERE}")
         if every is None:
-            here = "" if time is None else NO_SAMPLES_HERE
             raise InputError(
                 "there are no windows: only traced runs of TCP have them (--trace, trace=True), of flows "
-                f"that are not short, and only where they last two sample periods or more{here}"
+                "that are not short, and only where they last two sample periods or more"
             )
         return WindowPanel(name, every, flow_groups(result.flows))
 
@@ -403,12 +407,13 @@ def _series(
 ) -> "Figure":
     from celltrain.plots.distribution import unknown_metric
     from celltrain.plots.series import SeriesPanel, over_time
-    from celltrain.traces import lines, told_apart, within
+    from celltrain.traces import THRESHOLD, lines, thresholds, told_apart, within
 
     _check_replication(results.values(), replication)
     name = registry.called(arguments.text("metric", metric), ("time",))
-    if name not in [one.name for one in registry.measures() if one.over == "time"]:
-        raise unknown("series", metric, [one.name for one in registry.measures() if one.over == "time"])
+    known = [one.name for one in registry.measures() if one.over == "time"]
+    if name not in known:
+        raise unknown("series", metric, known)
     time, own = _spans(scenarios, span)
 
     def panel(variant: str, result: Result) -> SeriesPanel:
@@ -417,9 +422,10 @@ def _series(
             raise unknown_metric(name, result.series["metric"].unique())
         if entity is not None:
             every = _only(every, entity)
-        drawn = lines(within(every, own(variant)))
+        whole = lines(thresholds(every) if name == THRESHOLD else every)
+        drawn = lines(within(whole, own(variant)))
         if not drawn:
-            here = "" if time is None else NO_SAMPLES_HERE
+            here = NO_SAMPLES_HERE if whole else NO_LOSS if name == THRESHOLD else ""
             raise InputError(f"{name} has fewer than {LEAST_SAMPLES} samples{here}")
         shown, part = told_apart(drawn, result)
         title = ": ".join(filter(None, (variant, part or (shown[0].entity if len(shown) == 1 else ""))))

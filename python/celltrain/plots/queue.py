@@ -150,10 +150,19 @@ def _title(panel: QueuePanel) -> str:
     arrived, discarded, dead = panel.cells.counts
     carried = max(arrived - discarded, 1)
     said = f"{panel.title}: of {arrived:,} {unit} {discarded:,} discarded"
-    if marks := int(panel.cells.marks.sum()):
-        said += f", {counted(marks, 'frame')} marked" if unit == "cells" else f", {marks:,} marked"
+    if marked := _marked(panel.cells, unit):
+        said += f", {marked} marked"
     share = number(100 * dead / carried, 2)
     return f"{said}, {dead:,} dead ({share} % of what was carried)" if unit == "cells" else said
+
+
+def _marked(cells: Cells, unit: str) -> str:
+    """How many frames and cells, or packets, got a congestion mark; "" if none did."""
+    own = int((cells.marks & cells.efci).sum())
+    frames = int(cells.marks.sum()) - own
+    if unit != "cells":
+        return f"{frames:,}" if frames else ""
+    return " and ".join(counted(n, noun) for n, noun in ((frames, "frame"), (own, "cell")) if n)
 
 
 def _occupancy(axis: "Axes", panel: QueuePanel, factor: float, top: float) -> None:
@@ -191,7 +200,7 @@ def _levels(port: PortFacts, top: float) -> Mapping[str, float]:
 
 
 def _fates(axis: "Axes", panel: QueuePanel, factor: float, times: Any, level: Any) -> None:
-    """Where discarded cells met the queue, and the last ones of frames that got a mark."""
+    """Where discarded cells met the queue, and those that stand for congestion marks."""
     import numpy as np
 
     cells = panel.cells
@@ -209,7 +218,7 @@ def _fates(axis: "Axes", panel: QueuePanel, factor: float, times: Any, level: An
 def _trains(axis: "Axes", cells: Cells, lanes: Sequence[str], factor: float) -> None:
     """Every cell at its arrival, a lane for each VC: full, hollow if dead, a cross if discarded.
 
-    A triangle is at the end of each marked frame.
+    A triangle is at the end of each marked frame, or on each cell with a mark of its own.
     """
     import numpy as np
     from matplotlib.collections import PolyCollection
@@ -230,10 +239,11 @@ def _trains(axis: "Axes", cells: Cells, lanes: Sequence[str], factor: float) -> 
         axis.plot(
             ends, np.full(len(ends), base + 0.9), linestyle="", marker=".", markersize=2.5, color="#333333"
         )
-        for chosen, look in (
+        looks: list[tuple[Any, dict[str, Any]]] = [
             (cells.marks, {"marker": "^", "markersize": 3.5, "color": MARKED}),
             (cells.discarded, {"marker": "x", "markersize": 5, "markeredgewidth": 1.3, "color": DISCARDED}),
-        ):
+        ]
+        for chosen, look in looks:
             middles = cells.arrived[mine & chosen] * factor + width / 2
             axis.plot(middles, np.full(len(middles), base + 0.45), linestyle="", **look)
     axis.set_ylim(0, max(len(lanes), 1))

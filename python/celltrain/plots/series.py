@@ -6,6 +6,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from celltrain.plots.style import (
+    COLOURS,
     LEVEL,
     colour_of,
     evenly_wrapped,
@@ -80,14 +81,16 @@ class SeriesPanel:
 def over_time(every: Sequence[SeriesPanel], span: tuple[float, float] | None = None) -> "Figure":
     """Time series as lines, one panel per run, all panels over the same time and to one scale.
 
-    A group has one colour in all panels. Levels that lie far above every series are told below the picture.
+    A group has one colour in all panels; where there are more than colours, each panel has a key of its own.
+    Levels that lie far above every series are told below the picture.
 
     Args:
         every: a panel for each run.
         span: begin and end of the time axis, in seconds; from zero to the last sample by default.
     """
     drawn = [trace for panel in every for trace in panel.traces]
-    colours = colour_of([trace.group or trace.entity for trace in drawn])
+    colours = colour_of(_coloured(drawn))
+    is_shared = len(colours) <= len(COLOURS) or len(every) == 1
     top = max(float(trace.value.max()) for trace in drawn)
     low = min(0.0, *(float(trace.value.min()) for trace in drawn))
     levels = {name: height for panel in every for name, height in panel.levels.items()}
@@ -99,11 +102,13 @@ def over_time(every: Sequence[SeriesPanel], span: tuple[float, float] | None = N
         factor, unit = _time_axis(drawn, span)
         figure, axes = panels(len(every), 1, 8.0, LINES * len(every) + 0.8, sharex=True, sharey=True)
         for (axis,), panel in zip(axes, every, strict=True):
-            for trace in panel.traces:
+            own = colours if is_shared else colour_of(_coloured(panel.traces))
+            for trace, name in zip(panel.traces, _coloured(panel.traces), strict=True):
                 line = decimate(trace, POINTS)
-                colour = colours[trace.group or trace.entity]
-                axis.plot(line.t / factor, line.value / size, color=colour, linewidth=0.8)
+                axis.plot(line.t / factor, line.value / size, color=own[name], linewidth=0.8)
             titled(axis, panel.title)
+            if not is_shared:
+                keyed(axis, own)
             axis.set_ylabel("\n".join(evenly_wrapped(with_unit(panel.label, prefixed), LABEL)))
             here = {name: height / size for name, height in panel.levels.items() if name in near}
             named_levels(axis, here, line=LEVEL / LINES * top / size)
@@ -114,6 +119,11 @@ def over_time(every: Sequence[SeriesPanel], span: tuple[float, float] | None = N
         far = (f"{name}, {quantity(height, counted)}" for name, height in levels.items() if name not in near)
         noted(figure, *(f"above the picture: {one}" for one in far))
     return figure
+
+
+def _coloured(every: Iterable[Trace]) -> list[str]:
+    """What the colour of each trace stands for: its group, or itself."""
+    return [trace.group or trace.entity for trace in every]
 
 
 def windows(every: Sequence[WindowPanel], span: tuple[float, float] | None = None) -> "Figure":

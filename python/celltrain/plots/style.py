@@ -83,6 +83,9 @@ SOLID = ("capacity", "link rate")
 MOST_BESIDE = 6
 """Entries of a legend side by side."""
 
+BESIDE = 3
+"""Those of a legend in a panel."""
+
 MOST_LABELLED = 8
 """Values along a logarithmic axis that have labels of their own."""
 
@@ -331,15 +334,20 @@ def legend_columns(entries: Iterable[str], width: float) -> int:
     return max(1, min(len(lengths), MOST_BESIDE, int(width * LETTERS / (max(lengths, default=0) + 7))))
 
 
-def keyed(figure: "Figure", colours: Mapping[str, str]) -> None:
-    """Says below a figure what its colours mean, if there are several and no two are the same."""
+def keyed(place: "Figure | Axes", colours: Mapping[str, str]) -> None:
+    """Says below a figure or in a panel what its colours mean, if they are several and all differ."""
+    from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
     if not 1 < len(colours) <= len(COLOURS):
         return
     patches, names = [Patch(color=colour) for colour in colours.values()], legible([*colours])
-    columns = legend_columns(names, figure.get_figwidth())
-    figure.legend(patches, names, loc="outside lower center", ncols=columns)
+    if isinstance(place, Figure):
+        columns = legend_columns(names, place.get_figwidth())
+        place.legend(patches, names, loc="outside lower center", ncols=columns)
+    else:
+        look: dict[str, Any] = {"frameon": True, "framealpha": 0.85, "edgecolor": "none"}
+        place.legend(patches, names, loc="upper left", ncols=BESIDE, fontsize="x-small", **look)
 
 
 def noted(figure: "Figure", *notes: str) -> None:

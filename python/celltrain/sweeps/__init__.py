@@ -6,7 +6,8 @@ kept.
 """
 
 from celltrain.sweeps.frames import FRAMES
-from celltrain.sweeps.plan import Plan, Until, load_plan, make_plan
+from celltrain.sweeps.plan import Plan, Until, make_plan
+from celltrain.sweeps.plan_file import load_plan
 from celltrain.sweeps.result import Sweep
 from celltrain.sweeps.run import run_plan, sweep
 

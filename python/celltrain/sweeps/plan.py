@@ -1,35 +1,24 @@
 """Sweep plans: a scenario, the parameters that vary over it, and how often each point is replicated."""
 
-import os
-import tomllib
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
-from celltrain import _core, arguments
-from celltrain.embedded import line_of, parsed, without_sweep
+from celltrain import arguments
 from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import MAX_RUNS, Task, replicate
 from celltrain.registry import called, measures, unmeasured
-from celltrain.scenario import Scenario, load_with_sweep, read_text, toml_value
-from celltrain.scenario import shown as shown_path
+from celltrain.scenario import Scenario, toml_value
 from celltrain.sweeps.axes import Axis, Quantities, Value, grid_axes, quantities, shown, zip_axis
 from celltrain.trials import TO_COME, measured
 from celltrain.verdicts import LEAST
 
-__all__ = ["Plan", "PlanError", "Until", "check_plan", "load_plan", "make_plan"]
+__all__ = ["Plan", "PlanError", "Until", "make_plan", "refuse_unknown_keys"]
 
-_TOP_KEYS = ("scenario", "name", "seed", "sweep")
-_SCENARIO_KEYS = ("schema", "extends")
-"""Every scenario file has one of these, and no plan file."""
-_SWEEP_KEYS = ("grid", "zip", "replications", "until", "trace")
 _UNTIL_KEYS = ("metric", "rel-ci", "confidence", "max-replications")
 _OWN_KEYS = ("seed", "replications")
 """Settings of a scenario that a sweep decides for all its points."""
@@ -203,7 +192,12 @@ class Plan:
             return self.scenario.with_(settings)
         except ScenarioError as error:
             values = ", ".join(f"{key} = {shown(value)}" for key, value in settings.items())
-            wrong = next((key for key in settings if str(error).startswith(f"{key}=")), next(iter(settings)))
+            keys = (
+                settings
+                if len(settings) == 1
+                else [key for key in settings if str(error).startswith(f"{key}=")]
+            )
+            wrong = next(iter(keys), "sweep")
             raise PlanError(f"the point with {values} cannot be run: {error}", wrong) from error
 
     def keys(self) -> list[str]:
@@ -308,151 +302,6 @@ class Plan:
         return sorted(points)
 
 
-def load_plan(path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] = ()) -> Plan:
-    """Reads a plan file, or a scenario file that has a `[sweep]` of its own.
-
-    Args:
-        path: the file.
-        settings: dotted keys of the scenario and their new values, as TOML text.
-
-    Raises:
-        InputError: the file cannot be read or is not a valid plan, or it sets one of the settings itself; the
-            message names file and key.
-        ScenarioError: its scenario is not valid.
-    """
-    place, changes = arguments.path("path", path), arguments.pairs("settings", settings)
-    try:
-        text = read_text(place)
-        content = parsed(text)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"{shown_path(place)}: cannot read the plan: {reason}") from error
-    try:
-        return _of_content(place, text, content, changes)
-    except InputError as error:
-        raise _named(place, error) from error
-
-
-def check_plan(
-    path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] = (), jobs: int | None = None
-) -> Plan | None:
-    """Reads a plan as `load_plan` does, and checks its points as `run_plan` does before the first run.
-
-    Returns:
-        The plan; None where the file is no plan and has no `[sweep]`, or is not TOML.
-
-    Raises:
-        InputError: there is something wrong with it; the message names file, line and key.
-        ScenarioError: its scenario is not valid.
-    """
-    place, changes = arguments.path("path", path), arguments.pairs("settings", settings)
-    try:
-        text = read_text(place) if place.is_file() else ""  # a pipe can be read only once
-        content = parsed(text)
-    except (OSError, ValueError):
-        return None
-    if not _is_plan(content) and "sweep" not in content:
-        return None
-    try:
-        plan = _of_content(place, text, content, changes)
-        plan.keys()
-        plan.check_metric(jobs)
-    except PlanError as error:
-        line = line_of(text, _place_of(content, error.key))
-        at = shown_path(place) if line is None else f"{shown_path(place)}:{line}"
-        raise InputError(f"{at}: {error}") from error
-    except InputError as error:
-        raise _named(place, error) from error
-    return plan
-
-
-def _is_plan(content: Mapping[str, Any]) -> bool:
-    """Whether a file names the scenario that it varies, and is none itself."""
-    return "scenario" in content and not any(key in content for key in _SCENARIO_KEYS)
-
-
-def _place_of(content: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """Where a plan has a key: a parameter, or one of its own."""
-    for place in (("sweep", "grid"), ("sweep", "zip"), ("sweep", "until"), ("sweep",)):
-        table: Any = content
-        for name in place:
-            table = table.get(name) if isinstance(table, Mapping) else None
-        if isinstance(table, Mapping) and key in table:
-            return (*place, key)
-    return (key,)
-
-
-def _named(place: Path, error: InputError) -> InputError:
-    """An error about a plan that names its file."""
-    is_named = str(error).startswith(f"{shown_path(place)}: ")
-    return InputError(str(error) if is_named else f"{shown_path(place)}: {error}")
-
-
-def _of_content(place: Path, text: str, content: Mapping[str, Any], changes: list[tuple[str, str]]) -> Plan:
-    """The plan of a file that was read."""
-    if _is_plan(content):
-        _known_keys("a plan", content, _TOP_KEYS)
-    if not isinstance(content.get("sweep"), Mapping):
-        raise InputError('a plan has a table [sweep], and names a scenario file (scenario = "...") or is one')
-    _known_keys("[sweep]", content["sweep"], _SWEEP_KEYS)
-    if any(key in content for key in _SCENARIO_KEYS):
-        rest, sweep = without_sweep(text)
-        assert sweep is not None
-        _refuse_overridden(changes, sweep)
-        return make_plan(Scenario(_core.Scenario.from_toml(rest, shown_path(place), changes)), **sweep)
-    _known_keys("a plan", content, _TOP_KEYS)
-    scenario_file = content.get("scenario")
-    if not isinstance(scenario_file, str):
-        raise PlanError('a plan names its scenario file: scenario = "..."', "scenario")
-    _refuse_overridden(changes, content["sweep"], content)
-    return make_plan(
-        _base(place.parent / scenario_file, changes),
-        name=content.get("name"),
-        seed=content.get("seed"),
-        **content["sweep"],
-    )
-
-
-def _refuse_overridden(
-    settings: Iterable[tuple[str, str]],
-    sweep: Mapping[str, Any],
-    top: Mapping[str, Any] = MappingProxyType({}),
-) -> None:
-    """Refuses settings that a plan replaces at every point."""
-    tables = (table for what in ("grid", "zip") if isinstance(table := sweep.get(what), Mapping))
-    keys = [key for table in tables for key in table]
-    keys += ["replications"] if "replications" in sweep else []
-    keys += [key for key in ("name", "seed") if key in top]
-    for name, value in settings:
-        for key in keys:
-            if any(f"{part}.".startswith(f"{key}.") for part in _parts(name, value)):
-                raise InputError(
-                    f"--set {name} has no effect, as the plan sets {key}: leave it out, or change the plan"
-                )
-
-
-def _parts(name: str, value: str) -> list[str]:
-    """The keys that a setting sets: those of the values in it, where it is a table."""
-    try:
-        return _leaves(name, tomllib.loads(f"value = {value}")["value"])
-    except tomllib.TOMLDecodeError:  # text without quotes
-        return [name]
-
-
-def _leaves(name: str, value: object) -> list[str]:
-    if not isinstance(value, dict) or not value:
-        return [name]
-    return [leaf for part, inner in value.items() for leaf in _leaves(f"{name}.{part}", inner)]
-
-
-def _base(path: Path, settings: Iterable[tuple[str, str]]) -> Scenario:
-    """The scenario of a file; says so where a sweep of the file is left out."""
-    found, sweep = load_with_sweep(path, settings)
-    if sweep is not None:
-        warnings.warn(f"{shown_path(path)} has a [sweep] of its own, which is left out", stacklevel=2)
-    return found
-
-
 def make_plan(
     scenario: Scenario,
     *,
@@ -530,7 +379,7 @@ def _until(given: object, replications: int) -> Until:
     if isinstance(given, Until):
         until = given
     elif isinstance(given, Mapping):
-        _known_keys("until", given, _UNTIL_KEYS)
+        refuse_unknown_keys("until", given, _UNTIL_KEYS)
         for key in _UNTIL_KEYS[:2]:
             if key not in given:
                 raise InputError(f'until.{key} is missing: until = {{ metric = "goodput", rel-ci = "2 %" }}')
@@ -580,7 +429,12 @@ def _expect(key: str, value: object, kind: type, what: str) -> None:
         raise PlanError(f"{key}: expected {what}, not {value!r}", key.removeprefix("until."))
 
 
-def _known_keys(where: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+def refuse_unknown_keys(where: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    """Refuses a key that a table of a plan does not have.
+
+    Raises:
+        PlanError: there is one; the message has the nearest key that exists.
+    """
     for key in table:
         if key not in known:
             raise PlanError(str(unknown(f"key of {where}", key, known)), key)

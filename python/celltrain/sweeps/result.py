@@ -1,7 +1,8 @@
 """What a sweep measured, as frames and as tables of means over the replications of each point."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
 from functools import cached_property
 from math import prod
 from os import PathLike
@@ -15,7 +16,7 @@ from celltrain.registry import RENAMED, called, unmeasured
 from celltrain.results import has_old_names, pandas_of, todays_names
 from celltrain.sweeps.frames import FRAMES, RECORDED
 from celltrain.text import counted
-from celltrain.verdicts import spent_confidence
+from celltrain.verdicts import nearly_normal, spent_confidence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
 
     from celltrain.plots.namespaces import SweepPlots
 
-__all__ = ["KIND", "Sweep", "imprecise"]
+__all__ = ["KIND", "Lack", "Sweep", "imprecise", "lacking"]
 
 KIND = "sweep"
 """The kind of results in the manifest of a sweep's folder."""
 
 CONFIDENCE = 0.95
-"""Confidence of every interval."""
+"""Confidence of every interval: of that of the metric of `until`, over all looks at it together."""
 
 SHOWN = 10
 """Points that a notebook shows."""
@@ -193,8 +194,9 @@ class Sweep:
     def estimates(self, metric: str) -> list[statistics.Estimate]:
         """Mean, standard deviation and 95 % Student interval of a summary metric at every point, in order.
 
-        The metric of `until` was looked at several times; its interval has the confidence of all looks
-        together. However many runs there are, the samples of one point at a time are in memory.
+        `until` looked at its metric after every step of replications. So the interval of that metric is
+        wider: over all looks together it covers the mean with 95 %. However many runs there are, the samples
+        of one point at a time are in memory.
 
         Raises:
             InputError: nothing measured it.
@@ -202,7 +204,11 @@ class Sweep:
         return [statistics.estimate(one, self._confidence(metric, len(one))) for one in self._samples(metric)]
 
     def _confidence(self, metric: str, n: int) -> float:
-        """The confidence of the interval of a point, so that it covers the mean in 95 of 100 sweeps."""
+        """The confidence of Student's interval of n values that covers the mean in 95 of 100 sweeps.
+
+        It is `CONFIDENCE`, whatever confidence `until` names; for the metric of `until` it is the higher one
+        of the last look.
+        """
         until = self.until
         if until is None or called(metric) != until["metric"]:
             return CONFIDENCE
@@ -210,38 +216,42 @@ class Sweep:
 
     def _samples(self, metric: str) -> Iterator[list[float]]:
         """The samples of a summary metric, point by point; NaN where a point does not measure it."""
+        return (list(one.values()) for one in self._replicated(metric))
+
+    def _replicated(self, metric: str) -> Iterator[dict[int, float]]:
+        """As `_samples`, by the replications that gave them."""
         measured = self._measured(self._called(metric))
         there = next(measured, None)
         for point, n in self.points.select("point", "replications").iter_rows():
             if there is None or there[0] != point:
-                yield [math.nan] * n
+                yield dict.fromkeys(range(n), math.nan)
             else:
                 yield there[1]
                 there = next(measured, None)
 
-    def _measured(self, metric: str) -> Iterator[tuple[int, list[float]]]:
-        """The points that measure a metric, in order, and their samples."""
+    def _measured(self, metric: str) -> Iterator[tuple[int, dict[int, float]]]:
+        """The points that measure a metric, in order, and their samples by replication."""
         import polars as pl
 
         rows = self.scan("summary")
         height = rows.select(pl.len()).collect().item()
-        last, sample = -1, list[float]()
+        last, sample = -1, dict[int, float]()
         for begin in range(0, height, STRETCH):
-            found = rows.slice(begin, STRETCH).filter(pl.col("metric") == metric).select("point", "value")
-            points = found.group_by("point", maintain_order=True).agg("value").collect()
-            for point, values in points.iter_rows():
+            found = rows.slice(begin, STRETCH).filter(pl.col("metric") == metric)
+            points = found.group_by("point", maintain_order=True).agg("replication", "value").collect()
+            for point, replications, values in points.iter_rows():
                 if point != last:
                     if sample:
                         yield last, sample
-                    last, sample = point, []
-                sample += values
+                    last, sample = point, {}
+                sample.update(zip(replications, values, strict=True))
         yield last, sample
 
     def table(self, metric: str) -> "pl.DataFrame":
         """One row per point: the parameters, those with units also as numbers, then a mean and its counts.
 
-        The columns are `mean, sd, ci95, n, undefined`. `ci95` is half of the 95 % Student interval of the
-        mean. A mean is undefined where any of the n values is.
+        The columns are `mean, sd, ci95, n, undefined`. `ci95` is half of the interval of the mean, as
+        `estimates` has it. A mean is undefined where any of the n values is.
 
         Raises:
             InputError: nothing measured the metric.
@@ -270,7 +280,7 @@ class Sweep:
         rows = self.points.select("point", *self.parameters).rows(named=True)
         every = [
             (row, tuple(row[key] for key in others), sample)
-            for row, sample in zip(rows, self.samples(metric), strict=True)
+            for row, sample in zip(rows, self._replicated(metric), strict=True)
         ]
         baseline = {place: (row[parameter], sample) for row, place, sample in every if is_first(row["point"])}
         if not baseline:
@@ -349,21 +359,43 @@ class Sweep:
         )
 
 
-def imprecise(found: Sweep) -> list[int]:
-    """The points that have the most replications that `until` allows, and not the precision it asks for.
+class Lack(Enum):
+    """What a point lacks that has the most replications that `until` allows."""
 
-    What is narrow enough is judged as while the sweep ran: at the confidence that `until` names.
+    VALUES = "its metric is undefined in some replications, so it has no mean"
+    PRECISION = "its interval is wider than asked for"
+    CONFIDENCE = "too few replications, given the skewness, for the confidence that is asked for"
+
+
+def lacking(found: Sweep) -> dict[Lack, list[int]]:
+    """The points that stopped at the most replications before `until` was satisfied, by what they lack.
+
+    This is judged as while the sweep ran: an interval has the confidence of the last look, which is higher
+    than the one that `until` names, and the sample is nearly normal (`verdicts.nearly_normal`).
     """
     until = found.until
     if until is None:
-        return []
+        return {}
     step, most = found.manifest["replications"], until["max-replications"]
     confidence = spent_confidence(until["confidence"], -(-most // step))
-    return [
-        point
-        for point, sample in zip(found.points["point"], found.samples(until["metric"]), strict=True)
-        if len(sample) >= most and not statistics.estimate(sample, confidence).within(until["rel-ci"])
-    ]
+    points: dict[Lack, list[int]] = {}
+    for point, sample in zip(found.points["point"], found.samples(until["metric"]), strict=True):
+        if len(sample) < most:
+            continue
+        one = statistics.estimate(sample, confidence)
+        if one.undefined:
+            points.setdefault(Lack.VALUES, []).append(point)
+        elif not one.within(until["rel-ci"]):
+            points.setdefault(Lack.PRECISION, []).append(point)
+        elif not nearly_normal(sample):
+            points.setdefault(Lack.CONFIDENCE, []).append(point)
+    return points
+
+
+def imprecise(found: Sweep) -> list[int]:
+    """The points that have the most replications that `until` allows, and not the precision it asks for."""
+    points = lacking(found)
+    return sorted([*points.get(Lack.VALUES, ()), *points.get(Lack.PRECISION, ())])
 
 
 def _columns(found: Sequence[statistics.Estimate]) -> "pl.DataFrame":
@@ -373,6 +405,9 @@ def _columns(found: Sequence[statistics.Estimate]) -> "pl.DataFrame":
     return pl.DataFrame([one.row() for one in found], floats | {"n": pl.Int64, "undefined": pl.Int64})
 
 
-def _paired(left: Sequence[float], right: Sequence[float]) -> statistics.Estimate:
-    both = min(len(left), len(right))
-    return statistics.paired_difference(left[:both], right[:both])
+def _paired(left: Mapping[int, float], right: Mapping[int, float]) -> statistics.Estimate:
+    """The difference over the replications that both have: one may lack runs that found celltrain wrong."""
+    both = [one for one in left if one in right]
+    if not both:
+        return statistics.Estimate(math.nan, None, None, 0)
+    return statistics.paired_difference([left[one] for one in both], [right[one] for one in both])
