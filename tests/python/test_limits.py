@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import celltrain as ct
+from celltrain import statistics
 from celltrain.notes import limits
 from celltrain.notes.advice import advice, advice_on_sweep, advice_on_variants
 from celltrain.notes.elsewhere import Load, is_any_worse, worse
@@ -788,3 +789,33 @@ def test_the_names_of_nodes_may_look_like_those_of_ports() -> None:
     controlled = network.with_({"vc.category": "abr", "port": [own]})
     assert controlled.notes == []
     assert discard_of_port(controlled, "s > t (2)") == "port.0.discard"
+
+
+def test_a_guarantee_that_is_not_kept_is_named() -> None:
+    """The rate of useful cells, 424 bits each, is less than the MCR of a VC that sends more than that."""
+    text = """
+schema = 1
+name = "guarantees"
+duration = "600 ms"
+warm-up = "100 ms"
+topology = { kind = "n-source", sources = 3 }
+link = { rate = "50 Mbit/s", delay = "100 us" }
+traffic = { kind = "cbr", rate = "40 Mbit/s", frame = 32 }
+vc = { category = "gfr", mcr = "2 Mbit/s", policing = "tag" }
+[switch]
+buffer = "500 cells"
+discard.policy = "epd"
+[[flow]]
+name = "2"
+vc.mcr = "30 Mbit/s"
+"""
+    scenario = ct.Scenario.from_toml(text)
+    result = ct.run(scenario, replications=2)
+    rates = [424 * cells / 0.5 for cells in result.flows.filter(flow="2")["cells_useful"]]
+    part = statistics.mean(rates) / 30e6
+    assert part < 0.98
+    said = f'the VC of flow "2" gets {100 * part:.1f} % of its guarantee (vc.mcr), although it asks for more'
+    assert said in advice(result)
+    kept = scenario.with_({"switch.scheduler.discipline": "wfq", "switch.scheduler.wfq.share": "mcr"})
+    fair = kept.with_({"switch.discard.policy": "epd-per-vc"})
+    assert not [line for line in advice(ct.run(fair, replications=2)) if "guarantee" in line]

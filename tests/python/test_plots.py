@@ -785,7 +785,12 @@ def test_what_no_series_shows_is_refused(
     rates.write(out)
     answer = cli("plot", "series", out, "acr", "--from", "0.4", "--out", tmp_path / "a.png")
     assert (answer.code, answer.out) == (2, "")
-    words = ("--of", "3", "--from", "0.1", "--to", "0.2", "--replication", "1")
+    answer = cli("plot", "series", out, "acr", "--from", "1 cells", "--out", tmp_path / "a.png")
+    assert (
+        answer.code,
+        'expected a time such as 1.5 (seconds) or "20 ms", found "1 cells"' in answer.err,
+    ) == (2, True)
+    words = ("--of", "3", "--from", "0.1", "--to", "200 ms", "--replication", "1")
     answer = cli("plot", "series", out, "acr", *words, "--out", tmp_path / "a.png")
     assert (answer.code, (tmp_path / "a.png").is_file()) == (0, True)
 

@@ -460,6 +460,11 @@ def test_the_measures_that_are_printed_can_be_chosen(cli: Cli, scenario_file: Pa
     head, first = (line.split() for line in chosen.splitlines()[2:5:2])
     assert head == ["switch.buffer", "timeouts", "fairness", "index"]
     assert first[:2] == ["50", "cells"]
+    report = (out / "report.html").read_text(encoding="utf-8")
+    assert "How does timeouts depend on switch.buffer?" in report
+    assert "--measure timeouts,fairness_index" in report
+    assert {path.stem for path in (out / "plots").glob("*.png")} == {"timeouts", "fairness-index"}
+    assert ct.Sweep.read(out).plot.trade_off(), "which needs what was not chosen"
     whole = json.loads(cli(*brief, "--json").out)
     rows = json.loads(cli(*brief, "--json", "--measure", "timeouts").out)["rows"]
     assert rows == [row for row in whole["rows"] if row["metric"] == "timeouts"]

@@ -3,6 +3,7 @@
 import functools
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,16 +39,42 @@ Set = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of a scenario. Repeatable."),
 ]
 Replication = Annotated[int, typer.Option(metavar="R", min=0, help="Show this replication, counted from 0.")]
-Begin = Annotated[float | None, typer.Option("--from", metavar="T", help="Begin at this time, in seconds.")]
-End = Annotated[float | None, typer.Option("--to", metavar="T", help="End at this time, in seconds.")]
+
+
+def _seconds(given: str) -> float:
+    """A time of a command line in seconds: a number of them, or a quantity such as 20 ms."""
+    from celltrain.sweeps.axes import in_base_unit
+
+    with suppress(ValueError):
+        return float(given)
+    number, unit = in_base_unit(given) or (0.0, "")
+    if unit != "s":
+        raise typer.BadParameter(f'expected a time such as 1.5 (seconds) or "20 ms", found "{given}"')
+    return number
+
+
+Begin = Annotated[
+    float | None,
+    typer.Option("--from", metavar="T", parser=_seconds, help="Begin at this time, in seconds or as 20ms."),
+]
+End = Annotated[
+    float | None,
+    typer.Option("--to", metavar="T", parser=_seconds, help="End at this time, in seconds or as 20ms."),
+]
 DelayBegin = Annotated[
     float | None,
     typer.Option(
-        "--from", metavar="T", help="Begin 'delay' at this time, in seconds. Default: after the warm-up."
+        "--from",
+        metavar="T",
+        parser=_seconds,
+        help="Begin 'delay' at this time, in seconds or as 20ms. Default: after the warm-up.",
     ),
 ]
 DelayEnd = Annotated[
-    float | None, typer.Option("--to", metavar="T", help="End 'delay' at this time, in seconds.")
+    float | None,
+    typer.Option(
+        "--to", metavar="T", parser=_seconds, help="End 'delay' at this time, in seconds or as 20ms."
+    ),
 ]
 Out = Annotated[
     Path | None,

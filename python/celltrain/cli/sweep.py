@@ -1,8 +1,7 @@
 """`celltrain sweep`: a plan of points, run where they lack results."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -35,8 +34,8 @@ def sweep(
         list[str] | None,
         typer.Option(
             metavar="A,B,…",
-            help="Print these metrics of the summary, by name or title, instead of the usual ones. "
-            "The files have all. Repeatable.",
+            help="Show these metrics of the summary, by name or title, instead of the usual ones: in the "
+            "table, the report and the pictures. The frames have all. Repeatable.",
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Allow more than 100 000 runs.")] = False,
@@ -52,9 +51,9 @@ def sweep(
     place = Path("results") / Path(plan).stem if out is None else out
     named = options.measures(measure)
     with options.running("sweeping", scheduler, jobs, place) as (executor, progress):
-        chosen = loaded.check_measures(named, jobs)  # before the folder has anything of these runs
         found = run_plan(
             loaded,
+            measures=named,
             executor=executor,
             jobs=jobs,
             out=place,
@@ -65,9 +64,9 @@ def sweep(
             finish=_add_report,
         )
     if json:
-        terminal.print_json({**_as_json(found, chosen), "out": str(place)})
+        terminal.print_json({**found.to_json(), "out": str(place)})
     else:
-        _show(found, options.headline(found.manifest["name"], set_), place, chosen)
+        _show(found, options.headline(found.manifest["name"], set_), place)
     options.end_with(found.defects)
 
 
@@ -81,16 +80,8 @@ def _add_report(found: "Sweep", folder: "Folder") -> None:
         draw_sweep(found, folder)
 
 
-def _as_json(found: "Sweep", chosen: Sequence[str]) -> dict[str, Any]:
-    """The sweep as one object, with the rows of some metrics; of all if none were chosen."""
-    whole = found.to_json()
-    rows = [row for row in whole["rows"] if not chosen or row["metric"] in chosen]
-    return {**whole, "rows": rows}
-
-
-def _show(found: "Sweep", headline: str, place: Path, chosen: Sequence[str]) -> None:
+def _show(found: "Sweep", headline: str, place: Path) -> None:
     from celltrain.notes.advice import advice_on_sweep
-    from celltrain.registry import title
     from celltrain.sweeps.view import mean_lines, measures
     from celltrain.text import counted
 
@@ -98,9 +89,8 @@ def _show(found: "Sweep", headline: str, place: Path, chosen: Sequence[str]) -> 
     terminal.say(
         f"{headline}: {counted(m['points'], 'point')}, {counted(m['runs'], 'run')}, seed {m['seed']}"
     )
-    names = chosen or [measure.name for measure in measures(found)]
-    columns = (*found.parameters, *map(title, names))
-    terminal.table(columns, mean_lines(found, MOST_LINES, names), text_columns=len(found.parameters))
+    columns = (*found.parameters, *(one.title for one in measures(found)))
+    terminal.table(columns, mean_lines(found, MOST_LINES), text_columns=len(found.parameters))
     if m["points"] > MOST_LINES:
         terminal.say(f"The first {MOST_LINES} of {m['points']:,} points; {place}/report.html has more.")
     terminal.say(f"{m['cell_hops']:,} cell-hops, fingerprint {m['fingerprint']}")

@@ -1,5 +1,6 @@
 """What someone who reads numbers should know of the runs that gave them: locks, limits, losses, warm-up."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from celltrain.notes.settings import Read, begin_too_late, discard_of_port, name
 from celltrain.registry import title
 from celltrain.results import frame_rows
 from celltrain.scenario import Scenario
-from celltrain.text import counted, exact_percent, joined, listed, number
+from celltrain.text import counted, exact_percent, joined, listed, number, percent
 from celltrain.verdicts import FEW, MANY
 
 if TYPE_CHECKING:
@@ -79,6 +80,9 @@ ALIKE = _said_alike("traffic.start")
 
 MEASURED_ALIKE = _said_measured_alike("traffic.start")
 """What is said of replications whose summaries are the same, as where ties among like sources are drawn."""
+
+KEPT = 0.98
+"""The part of a guarantee that keeps it: a last frame may be lost, or still be on its way."""
 
 HARDLY_ANY = 20
 """Frames of a busy port in the measured part of a run below which rates and delays say nothing."""
@@ -517,7 +521,28 @@ def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
         result.manifest.get("bottleneck"),
         scenario,
     )
-    return lines + [said.format(flows=named(names, "flow")) for said, names in held.items()]
+    lines += [said.format(flows=named(names, "flow")) for said, names in held.items()]
+    return lines if scenario is None else [*lines, *_broken_guarantees(result, scenario)]
+
+
+def _broken_guarantees(result: "Result", scenario: Scenario) -> list[str]:
+    """Sentences on VCs that ask for more than their guarantees and get less."""
+    bits = 424 / (scenario.duration - scenario.warm_up)
+    parts: dict[str, list[float]] = {}
+    rows = result.rows("flows", "replication", "circuit", "flow", "mcr", "excess", "cells_useful")
+    for _, vc in groupby(sorted(rows, key=lambda row: row[:2]), key=lambda row: row[:2]):
+        every = list(vc)
+        flow, mcr, excess = next(((row[2], row[3], row[4]) for row in every if row[3]), ("", None, None))
+        if mcr is not None and excess is not None and not math.isnan(excess):
+            parts.setdefault(flow, []).append(bits * sum(row[5] for row in every) / mcr)
+    least = {flow: statistics.mean(values) for flow, values in parts.items()}
+    broken = {flow: part for flow, part in least.items() if part < KEPT}
+    if not broken:
+        return []
+    worst = min(broken, key=broken.__getitem__)
+    which = f"the VC of {named([worst], 'flow')} gets {percent(broken[worst])} of its guarantee (vc.mcr)"
+    rest = "" if len(broken) == 1 else f", the least of {len(broken)} VCs that get less than theirs"
+    return [f"{which}{rest}, although it asks for more"]
 
 
 def _alike(fingerprints: Iterable[str]) -> str:

@@ -244,19 +244,21 @@ class SweepPlots:
         from celltrain.sweeps.view import View, measures
 
         shown = measures(self._sweep)
-        others = (one for one in registry.measures() if one.over == "run" and one.name in self._sweep.units)
         name = shown[0].name if measure is None else arguments.text("measure", measure)
-        (chosen,) = _chosen([*shown, *others], [name])
+        (chosen,) = _chosen([*shown, *self._measured()], [name])
         view = View.of(self._sweep)
         return (heat_map if view.has_many_lines else lines)(self._sweep, chosen, view)
 
     def trade_off(self) -> "Figure":
         """Fairness against goodput, a point for each point of the sweep."""
         from celltrain.plots.sweep import trade_off
-        from celltrain.sweeps.view import View, measures
+        from celltrain.sweeps.view import View
 
-        _chosen(measures(self._sweep), ["goodput", "fairness_index"])
+        _chosen(self._measured(), ["goodput", "fairness_index"])
         return trade_off(self._sweep, View.joined(self._sweep))
+
+    def _measured(self) -> list[Measure]:
+        return [one for one in registry.measures() if one.over == "run" and one.name in self._sweep.units]
 
 
 def queue_of(

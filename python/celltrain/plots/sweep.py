@@ -31,7 +31,7 @@ from celltrain.plots.style import (
     styled,
     titled,
 )
-from celltrain.registry import Measure
+from celltrain.registry import Measure, measure
 from celltrain.statistics import Estimate, largest
 from celltrain.sweeps import Sweep
 from celltrain.sweeps.view import Facet, View, measures, placed
@@ -88,13 +88,14 @@ def draw_sweep(sweep: Sweep, folder: Folder) -> None:
     if keeps_pictures(folder, sweep.manifest):
         return
     view = View.of(sweep)
-    for measure in measures(sweep):
-        name = measure.name.replace("_", "-")
+    shown = measures(sweep)
+    for one in shown:
+        name = one.name.replace("_", "-")
         if not view.has_many_lines:
-            save(lines(sweep, measure, view), folder, name)
+            save(lines(sweep, one, view), folder, name)
         if view.is_surface:
-            save(heat_map(sweep, measure, view), folder, f"{name}-heat-map")
-    if {"goodput", "fairness_index"} <= set(sweep.units):
+            save(heat_map(sweep, one, view), folder, f"{name}-heat-map")
+    if {"goodput", "fairness_index"} <= {one.name for one in shown}:
         save(trade_off(sweep, View.joined(sweep)), folder, "fairness-against-goodput")
 
 
@@ -161,10 +162,9 @@ def trade_off(sweep: Sweep, view: View) -> "Figure":
     Points along a quantity are joined in its order, and the last of them is ringed. Along an axis of names,
     such as policies, each name has a mark of its own.
     """
-    known = {measure.name: measure for measure in measures(sweep)}
-    across, xlabel = _scaled(sweep, known["goodput"])
-    up, ylabel = _scaled(sweep, known["fairness_index"])
-    limits = bounds(known["goodput"]), bounds(known["fairness_index"])
+    goodput, fairness = map(measure, ("goodput", "fairness_index"))
+    (across, xlabel), (up, ylabel) = _scaled(sweep, goodput), _scaled(sweep, fairness)
+    limits = bounds(goodput), bounds(fairness)
     has_steps = len(view.along.labels) > 1 and not view.has_many_lines
     is_joined = has_steps and view.along.scale is not None
     with styled():

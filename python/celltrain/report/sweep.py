@@ -43,7 +43,8 @@ def sweep_report(sweep: Sweep) -> str:
     _asked(page, sweep)
     _table(page, sweep)
     _how_sure(page, sweep)
-    parts.rerun(page, ["celltrain", "sweep", "plan.toml"], m, _same(sweep))
+    chosen = ["--measure", ",".join(m["measures"])] if m.get("measures") else []
+    parts.rerun(page, ["celltrain", "sweep", "plan.toml", *chosen], m, _same(sweep))
     page.text("plan.toml and scenario.toml are in the folder of the results.", "note")
     return page.html()
 

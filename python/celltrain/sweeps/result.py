@@ -307,6 +307,8 @@ class Sweep:
         points = self.points.rows(named=True)
         rows = []
         for metric, unit in self.units.items():
+            if metric not in (self.manifest.get("measures") or self.units):
+                continue
             units = dict(self._units(metric).iter_rows())
             for point, found in zip(points, self.estimates(metric), strict=True):
                 values = {key: point[key] for key in self.parameters}

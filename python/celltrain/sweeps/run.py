@@ -40,6 +40,7 @@ def sweep(
     until: Until | Mapping[str, Any] | None = None,
     trace: bool = False,
     name: str | None = None,
+    measures: Sequence[str] = (),
     executor: Executor | Cluster | None = None,
     jobs: int | None = None,
     out: str | PathLike[str] | None = None,
@@ -68,6 +69,8 @@ def sweep(
         until: run more replications of a point until an interval is narrow enough.
         trace: measure also what needs a trace; no series are kept.
         name: the name of the sweep; the scenario's by default.
+        measures: the metrics of the summary that tables, report and pictures show, by name or title; the
+            usual ones by default. The frames have all.
         executor: an executor of `concurrent.futures` or a `dask.distributed.Client`; threads by default.
         jobs: threads, or how many batches an executor works on at once. Results do not depend on it.
         out: the folder of the results; a temporary one, which goes with the returned object, by default.
@@ -91,13 +94,21 @@ def sweep(
         name=name,
     )
     return run_plan(
-        plan, executor=executor, jobs=jobs, out=out, overwrite=overwrite, yes=yes, progress=progress
+        plan,
+        measures=measures,
+        executor=executor,
+        jobs=jobs,
+        out=out,
+        overwrite=overwrite,
+        yes=yes,
+        progress=progress,
     )
 
 
 def run_plan(
     plan: Plan,
     *,
+    measures: Sequence[str] = (),
     executor: Executor | Cluster | None = None,
     jobs: int | None = None,
     out: str | PathLike[str] | None = None,
@@ -111,6 +122,7 @@ def run_plan(
 
     Args:
         plan: what to run.
+        measures: the metrics that tables, report and pictures show.
         executor: where to run it.
         jobs: threads, or how many batches an executor works on at once.
         out: the folder of the results.
@@ -129,6 +141,7 @@ def run_plan(
         )
     keys = plan.keys()
     plan.check_metric(jobs)
+    shown = plan.check_measures(arguments.names("measures", measures, "goodput"), jobs)
     with (
         _place(out) as place,
         folder.claim(
@@ -155,7 +168,7 @@ def run_plan(
         defects = _defects(plan, keys, agenda)
         if defects and not frames.runs:
             raise defects[0][1]
-        found = Sweep(place, _manifest(plan, frames, defects, time.perf_counter() - began))
+        found = Sweep(place, _manifest(plan, frames, defects, time.perf_counter() - began, shown))
         # Pictures and report show every point.
         if finish is not None and not defects:
             finish(found, target)
@@ -185,7 +198,11 @@ def _defects(plan: Plan, keys: Sequence[str], agenda: Agenda) -> list[tuple[int,
 
 
 def _manifest(
-    plan: Plan, frames: FrameWriter, defects: Sequence[tuple[int, Defect]], wall_time: float
+    plan: Plan,
+    frames: FrameWriter,
+    defects: Sequence[tuple[int, Defect]],
+    wall_time: float,
+    measures: Sequence[str],
 ) -> dict[str, Any]:
     """What the manifest says of the whole sweep; `wall_time` is that of this session, in seconds."""
     origin = provenance((), wall_time)
@@ -209,6 +226,7 @@ def _manifest(
             for point, defect in defects
         ],
         "until": None if plan.until is None else plan.until.to_dict(),
+        "measures": list(measures) or None,
         "resolved": True,
         "scenario": plan.scenario.resolved(),
         "scenario_toml": plan.scenario.to_toml(),

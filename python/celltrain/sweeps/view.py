@@ -132,7 +132,9 @@ def _scale(name: str, labels: Sequence[str]) -> tuple[list[float], str] | None:
 
 
 def measures(sweep: Sweep) -> list[Measure]:
-    """The measures that a sweep's tables and pictures show."""
+    """The measures that a sweep's tables and pictures show: those that were chosen, or the usual ones."""
+    if chosen := sweep.manifest.get("measures"):
+        return [measure(name) for name in chosen]
     shown = compared(sweep.units)
     until = sweep.until
     if until is not None and until["metric"] not in [one.name for one in shown]:
@@ -147,14 +149,14 @@ def placed(sweep: Sweep, metric: str) -> list[Estimate]:
     return [found.get(point, nothing) for point in range(sweep.manifest["points"])]
 
 
-def mean_lines(sweep: Sweep, most: int, names: Sequence[str] = ()) -> list[tuple[str, ...]]:
-    """A line for each of the first points: its parameters, and metrics with their intervals."""
+def mean_lines(sweep: Sweep, most: int) -> list[tuple[str, ...]]:
+    """A line for each of the first points: its parameters, and every measure with its interval."""
     columns: list[Sequence[str]] = [
         [shown(value) for value in sweep.points[key].head(most)] for key in sweep.parameters
     ]
-    for name in names or [one.name for one in measures(sweep)]:
-        found = sweep.estimates(name)
-        size, unit = largest(found), sweep.unit(name)
+    for one in measures(sweep):
+        found = sweep.estimates(one.name)
+        size, unit = largest(found), sweep.unit(one.name)
         columns.append([text.interval(mean, unit, size) for mean in found[:most]])
     return list(zip(*columns, strict=True))
 

@@ -9,6 +9,7 @@ use std::{
 use super::{
     embed::{embed, embed_as},
     error::ScenarioError,
+    inherit::inherit,
     read::read,
     spec::Spec,
     tree::{KIND, Node, Origin, Table, Value},
@@ -104,7 +105,7 @@ impl Source {
     /// The merged tables as types.
     pub(super) fn spec(&self) -> Result<Spec, ScenarioError> {
         let mut root = self.root.clone();
-        INHERITED.iter().for_each(|key| inherit(&mut root, key));
+        inherit(&mut root);
         assume_greedy(&mut root);
         read(&root).map_err(|fault| {
             let origin = fault.origin.unwrap_or(root.origin);
@@ -123,12 +124,6 @@ impl Source {
     }
 }
 
-/// Tables of the scenario over which each flow's and each group's own are laid.
-const INHERITED: [&str; 3] = ["tcp", "vc", "abr"];
-
-/// Arrays of tables that have such tables.
-const HEIRS: [&str; 2] = ["flow", "group"];
-
 /// A `[traffic]` that says a start and nothing else is the default traffic with that start.
 fn assume_greedy(root: &mut Node) {
     if let Value::Table(tables) = &mut root.value
@@ -137,29 +132,6 @@ fn assume_greedy(root: &mut Node) {
     {
         traffic.insert(KIND.to_owned(), Node { origin: *origin, value: Value::String("greedy".to_owned()) });
     }
-}
-
-/// Lays the table `key` of each flow and group over that of the scenario.
-fn inherit(root: &mut Node, key: &str) {
-    let Value::Table(table) = &mut root.value else { return };
-    let Some(below) = table.get(key).filter(|node| node.table().is_some()).cloned() else { return };
-    for heirs in HEIRS {
-        let Some(Node { value: Value::Array(heirs), .. }) = table.get_mut(heirs) else { continue };
-        for heir in heirs {
-            if let Value::Table(heir) = &mut heir.value
-                && !stands_alone(heir)
-                && let Some(own) = heir.get_mut(key)
-            {
-                let above = std::mem::replace(own, below.clone());
-                own.merge(above);
-            }
-        }
-    }
-}
-
-/// Whether a flow or a group says that its tables are complete.
-fn stands_alone(flow: &Table) -> bool {
-    matches!(flow.get("standalone"), Some(Node { value: Value::Boolean(true), .. }))
 }
 
 /// The value at `key` of a table or array, made if it does not exist.

@@ -248,3 +248,35 @@ fn a_connection_that_stops_before_it_is_open_sends_nothing() {
     );
     assert_eq!(values(&result.flows, "bytes_delivered"), [0.0]);
 }
+
+/// What a flow of a group says of itself is laid over what the group says, and that over what the scenario says.
+#[test]
+fn a_flow_of_a_group_says_only_what_differs() {
+    let groups = "[tcp]\nack-every = 1\n[vc]\nweight = 2\n\
+         [[group]]\nname = \"cubic\"\nflows = 12\ntcp = { stack = \"cubic\", mss = \"1000 B\" }\nvc = { mbs = 9 }\n\
+         [[flow]]\nname = \"cubic12\"\ntcp.mss = \"500 B\"\nvc.mfs = 7\n";
+    let found = graph(&format!("{DUMBBELL}{groups}"));
+    let [group, own] = [&found.flows[0], &found.flows[11]];
+    let seen = |flow: &celltrain_network::scenario::Flow| {
+        let tcp = &flow.tcp;
+        (
+            tcp.congestion_control,
+            tcp.mss,
+            tcp.ack_every,
+            flow.contract.weight,
+            flow.contract.mbs,
+            flow.contract.mfs,
+        )
+    };
+    let cubic = celltrain_tcp::CongestionKind::Cubic;
+    assert_eq!(seen(group), (cubic, 1000, 1, 2, 9, 32));
+    assert_eq!(seen(own), (cubic, 500, 1, 2, 9, 7));
+    // A new flow belongs to no group, whatever its name.
+    let new = format!("{DUMBBELL}{groups}from = \"src-cubic1\"\nto = \"dest-cubic2\"\n");
+    assert_eq!(seen(&graph(&new).flows[11]).0, celltrain_tcp::CongestionKind::Reno);
+    // What is resolved says all, and reads as the same.
+    let text = format!("schema = 1\nname = \"groups\"\nduration = \"1 s\"\n{DUMBBELL}{groups}");
+    let scenario = Scenario::from_toml(&text, "test.toml", &[]).unwrap();
+    let again = Scenario::from_toml(&scenario.resolved_toml(), "again.toml", &[]).unwrap();
+    assert_eq!(seen(&again.graph().unwrap().flows[11]), seen(own));
+}

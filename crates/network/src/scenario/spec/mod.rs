@@ -314,17 +314,17 @@ pub struct FlowSpec {
     /// arrives, and sources of cells begin no frame. What was given to TCP before is still delivered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Duration>,
-    /// Whether its tables `tcp`, `vc` and `abr` stand alone; otherwise keys that they do not give are those of the scenario's
-    /// tables. Resolved scenarios say so.
+    /// Whether its tables `tcp`, `vc` and `abr` stand alone; otherwise keys that they do not give are those of its group's tables, or of the
+    /// scenario's. Resolved scenarios say so.
     #[serde(default, skip_serializing_if = "is_default")]
     pub standalone: bool,
-    /// Its TCP; keys not given are those of `[tcp]`.
+    /// Its TCP; keys not given are those of its group's `tcp`, if it names a flow of a group that has one, or of `[tcp]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<StackSpec>,
-    /// The contract of its VC; keys not given are those of `[vc]`.
+    /// The contract of its VC; keys not given are those of its group's `vc`, or of `[vc]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vc: Option<Contract>,
-    /// The ends of its VC if the category is ABR; keys not given are those of `[abr]`.
+    /// The ends of its VC if the category is ABR; keys not given are those of its group's `abr`, or of `[abr]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub abr: Option<abr::Params>,
     /// Name of the VC that carries it; TCP flows with the same ends and the same name share one VC, which the first of them
