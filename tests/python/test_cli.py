@@ -632,8 +632,11 @@ def test_an_interrupt_while_the_command_is_loaded(what: str, status: int) -> Non
             (
                 "def late():\n"
                 "    threading.main_thread().join()\n"
-                "    os.kill(os.getpid(), signal.SIGINT)\n"
-                "    time.sleep(60)  # the interrupt ends it\n"
+                # As a person would: once more if nothing happens. The first may come just before the main
+                # thread begins to wait, which then sleeps on.
+                "    while True:\n"
+                "        os.kill(os.getpid(), signal.SIGINT)\n"
+                "        time.sleep(0.2)\n"
                 "threading.Thread(target=late).start()"
             ),
             {130},

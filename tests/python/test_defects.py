@@ -178,7 +178,7 @@ def test_a_scenario_that_panics_when_it_is_read(
         raise _core.Panic("it is wrong", "crates/network/src/scenario/mod.rs:1")
 
     monkeypatch.setattr("celltrain.scenario.load_with_sweep", broken)
-    answer = cli("check", scenario_file)
+    answer = cli("run", scenario_file)
     assert answer.code == 3
     assert answer.err == (
         "error: it is wrong (crates/network/src/scenario/mod.rs:1): this is a bug in celltrain, "
@@ -195,7 +195,7 @@ def test_what_python_did_not_expect_is_a_defect_too(
         raise KeyError("goodputt")
 
     monkeypatch.setattr("celltrain.scenario.load_with_sweep", broken)
-    answer = cli("check", scenario_file)
+    answer = cli("run", scenario_file)
     assert (answer.code, answer.out) == (3, "")
     lines = answer.err.splitlines()
     assert lines[0] == "Traceback (most recent call last):"

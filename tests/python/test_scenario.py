@@ -128,7 +128,7 @@ def test_a_plan_is_no_scenario(cli: "Cli", scenario_file: Path, tmp_path: Path) 
     plan = tmp_path / "plan.toml"
     plan.write_text('scenario = "small.toml"\n[sweep.grid]\n"switch.buffer" = ["200 cells"]\n')
     said = f"{plan} is the plan of a sweep: run it with `celltrain sweep {plan}`"
-    for words in (("run", plan), ("check", plan), ("compare", scenario_file, "--with", plan)):
+    for words in (("run", plan), ("compare", scenario_file, "--with", plan)):
         answer = cli(*words)
         assert (answer.code, answer.err) == (2, f"error: {said}\n")
     with pytest.raises(ct.ScenarioError, match=re.escape(said)):

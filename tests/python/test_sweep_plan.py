@@ -439,3 +439,15 @@ def test_measures_that_only_some_points_have_are_taken(
         plan.check_measures(["goodput", "fct_mean"])
     with pytest.raises(ct.InputError, match="unknown measure 'goodputt': did you mean 'goodput'"):
         plan.check_measures(["goodputt"])
+
+
+def test_a_plan_without_its_scenario_names_the_nearest_file(tmp_path: Path, scenario_file: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'scenario = "smal.toml"\n[sweep.grid]\n"switch.buffer" = ["50 cells"]\n', encoding="utf-8"
+    )
+    said = re.escape(
+        f"plan.toml:1: scenario: unknown file 'smal.toml': did you mean '{scenario_file.name}'? known: "
+    )
+    with pytest.raises(ct.InputError, match=said):
+        load_plan(plan)

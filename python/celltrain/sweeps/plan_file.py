@@ -11,7 +11,7 @@ from typing import Any
 
 from celltrain import _core, arguments
 from celltrain.embedded import line_of, parsed, without_sweep
-from celltrain.errors import InputError
+from celltrain.errors import InputError, unknown
 from celltrain.scenario import Scenario, load_with_sweep, read_text, shown, text_of
 from celltrain.sweeps.plan import Plan, PlanError, make_plan, refuse_unknown_keys
 
@@ -120,6 +120,9 @@ def _of_content(place: Path, text: str, content: Mapping[str, Any], changes: lis
     if not isinstance(scenario_file, str):
         raise PlanError('a plan names its scenario file: scenario = "..."', "scenario")
     _refuse_overridden(changes, content["sweep"], content)
+    if not (place.parent / scenario_file).exists():
+        others = sorted(path.name for path in place.parent.glob("*.toml") if path.name != place.name)
+        raise PlanError(f"scenario: {unknown('file', scenario_file, others)}", "scenario")
     return make_plan(
         _base(place.parent / scenario_file, changes),
         name=content.get("name"),
