@@ -1,4 +1,4 @@
-"""The cells of one port, one by one: when each arrived and left, and what became of it.
+"""The cells of one port, one by one: when each arrived and left, and whether it was lost or marked.
 
 A cell is dead if some of its frame is lost: the link carries it, and the receiver throws it away.
 """

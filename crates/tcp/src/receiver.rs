@@ -24,7 +24,7 @@ use crate::{
     stats::ReceiverStats,
 };
 
-/// The finest tick of a time stamp's clock (RFC 7323 section 5.4).
+/// The finest tick of a timestamp clock (RFC 7323 section 5.4).
 const PAWS_TICK: Time = MILLISECOND;
 
 /// The receiving end of a connection, with an application that reads at once or at a rate.
@@ -146,8 +146,8 @@ impl Receiver {
         }
     }
 
-    // RFC 7323 §5.3: MUST treat a segment with a time stamp below TS.Recent as not acceptable (by more than a tick, and not pure ACKs)
-    /// Whether a segment with data was sent before one that has been taken since, as its time stamp says (PAWS): an original that comes behind its
+    // RFC 7323 §5.3: MUST treat a segment with a timestamp below TS.Recent as not acceptable (by more than a tick, and not pure ACKs)
+    /// Whether a segment with data is older than one already accepted, as its timestamp says (PAWS): an original that comes behind its
     /// spurious retransmission, or a copy from long ago. The clock is exact here unless it ticks. Those of RFC 7323 section 5.4
     /// tick every millisecond at the most, and Linux takes what is older by one tick.
     #[inline]
@@ -156,14 +156,14 @@ impl Receiver {
             && self.is_by_ticks(segment)
     }
 
-    /// As [`is_outdated`](Self::is_outdated), of a segment whose time stamp is a millisecond old at the least.
+    /// As [`is_outdated`](Self::is_outdated), of a segment whose timestamp is older by a millisecond at least.
     #[cold]
     fn is_by_ticks(&self, segment: &Segment) -> bool {
         let value = segment.timestamps.map_or(NEVER, |timestamps| timestamps.value);
         segment.end() > segment.seq && value + self.params.tick < self.echo
     }
 
-    /// Drops a segment that is not acceptable, and acknowledges at once. What it has that was there before is a duplicate (RFC 2883).
+    /// Drops a segment that is not acceptable, and acknowledges at once. Bytes already received are reported as duplicates (RFC 2883).
     #[cold]
     fn refuse(&mut self, segment: &Segment) {
         self.stats.segments += 1;

@@ -54,9 +54,9 @@ pub struct ReceiverStats {
     pub distinct_bytes: u64,
     /// Segments of a full MSS of which every byte was received for the first time, in order or not.
     pub distinct_full_segments: u64,
-    /// Segments without a new byte.
+    /// Segments without a new byte, outdated ones not included.
     pub duplicate_segments: u64,
-    /// Bytes received again, or refused.
+    /// Bytes received again or refused as outdated.
     pub duplicate_bytes: u64,
     /// Segments that left a gap before them.
     pub out_of_order_segments: u64,
@@ -64,7 +64,7 @@ pub struct ReceiverStats {
     pub delivered_bytes: u64,
     /// Segments that reached beyond the advertised window and were dropped.
     pub beyond_window: u64,
-    /// Segments that were dropped as their time stamps were older than those of others (PAWS, RFC 7323 section 5.3).
+    /// Segments that were dropped because their timestamps were older than that of one already accepted (PAWS, RFC 7323 section 5.3).
     pub outdated_segments: u64,
     /// Segments that arrived with the mark "congestion experienced".
     pub marked_segments: u64,

@@ -55,11 +55,18 @@ def _seconds(given: str) -> float:
 
 Begin = Annotated[
     float | None,
-    typer.Option("--from", metavar="T", parser=_seconds, help="Begin at this time, in seconds or as 20ms."),
+    typer.Option(
+        "--from",
+        metavar="T",
+        parser=_seconds,
+        help="Begin at this time, in seconds, or with a unit as in 20ms.",
+    ),
 ]
 End = Annotated[
     float | None,
-    typer.Option("--to", metavar="T", parser=_seconds, help="End at this time, in seconds or as 20ms."),
+    typer.Option(
+        "--to", metavar="T", parser=_seconds, help="End at this time, in seconds, or with a unit as in 20ms."
+    ),
 ]
 DelayBegin = Annotated[
     float | None,
@@ -67,13 +74,16 @@ DelayBegin = Annotated[
         "--from",
         metavar="T",
         parser=_seconds,
-        help="Begin 'delay' at this time, in seconds or as 20ms. Default: after the warm-up.",
+        help="Begin 'delay' at this time, in seconds, or with a unit as in 20ms. Default: after the warm-up.",
     ),
 ]
 DelayEnd = Annotated[
     float | None,
     typer.Option(
-        "--to", metavar="T", parser=_seconds, help="End 'delay' at this time, in seconds or as 20ms."
+        "--to",
+        metavar="T",
+        parser=_seconds,
+        help="End 'delay' at this time, in seconds, or with a unit as in 20ms.",
     ),
 ]
 Out = Annotated[

@@ -82,7 +82,13 @@ MEASURED_ALIKE = _said_measured_alike("traffic.start")
 """What is said of replications whose summaries are the same, as where ties among like sources are drawn."""
 
 KEPT = 0.98
-"""The part of a guarantee that keeps it: a last frame may be lost, or still be on its way."""
+"""The share of a guarantee from which on it counts as kept: a last frame may still be on its way."""
+
+BUSY = ("limited_by_congestion_window", "limited_by_recovery", "limited_by_timeout")
+"""Columns that tell for how long the congestion control of a flow held it up."""
+
+ALWAYS = 0.9
+"""The share of the measured time from which on it did all the time."""
 
 HARDLY_ANY = 20
 """Frames of a busy port in the measured part of a run below which rates and delays say nothing."""
@@ -526,23 +532,27 @@ def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
 
 
 def _broken_guarantees(result: "Result", scenario: Scenario) -> list[str]:
-    """Sentences on VCs that ask for more than their guarantees and get less."""
+    """Sentences on VCs that ask for more than their guarantees and get less.
+
+    A VC asks for more if it sends more, or if nothing but its congestion control holds up a flow of TCP.
+    """
     bits = 424 / (scenario.duration - scenario.warm_up)
     parts: dict[str, list[float]] = {}
-    rows = result.rows("flows", "replication", "circuit", "flow", "mcr", "excess", "cells_useful")
+    rows = result.rows("flows", "replication", "circuit", "flow", "mcr", "cells_sent", "cells_useful", *BUSY)
     for _, vc in groupby(sorted(rows, key=lambda row: row[:2]), key=lambda row: row[:2]):
         every = list(vc)
-        flow, mcr, excess = next(((row[2], row[3], row[4]) for row in every if row[3]), ("", None, None))
-        if mcr is not None and excess is not None and not math.isnan(excess):
+        flow, mcr = next(((row[2], row[3]) for row in every if row[3] and row[3] > 0), ("", math.nan))
+        is_busy = any(sum(row[6:]) >= ALWAYS for row in every if None not in row[6:])
+        if mcr > 0 and (is_busy or bits * sum(row[4] for row in every) > mcr):
             parts.setdefault(flow, []).append(bits * sum(row[5] for row in every) / mcr)
     least = {flow: statistics.mean(values) for flow, values in parts.items()}
     broken = {flow: part for flow, part in least.items() if part < KEPT}
     if not broken:
         return []
     worst = min(broken, key=broken.__getitem__)
-    which = f"the VC of {named([worst], 'flow')} gets {percent(broken[worst])} of its guarantee (vc.mcr)"
-    rest = "" if len(broken) == 1 else f", the least of {len(broken)} VCs that get less than theirs"
-    return [f"{which}{rest}, although it asks for more"]
+    which = f"the VC of {named([worst], 'flow')} asks for more than its guarantee (vc.mcr) and gets"
+    rest = "" if len(broken) == 1 else f", the least of {len(broken)} such VCs"
+    return [f"{which} {percent(broken[worst])} of it{rest}"]
 
 
 def _alike(fingerprints: Iterable[str]) -> str:

@@ -39,7 +39,8 @@ def group_of(flow: str, groups: Collection[str]) -> str | None:
     """The group of a flow by its name, which is that of the group and a number; None if it is in none."""
     if not groups:
         return None
-    ends = range(len(flow.rstrip(digits)), len(flow))
+    # Of groups "a" and "a1", flow "a11" is of the latter: otherwise two flows would have one name.
+    ends = reversed(range(len(flow.rstrip(digits)), len(flow)))
     return next((flow[:end] for end in ends if flow[:end] in groups), None)
 
 

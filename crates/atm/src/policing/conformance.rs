@@ -6,8 +6,8 @@ use super::gcra::Gcra;
 use crate::{Cell, cell::CELL_BITS, contract::Contract};
 
 /// Tests cells for the three conditions of GFR (ATM Forum TM 4.1): a cell conforms if it keeps to the peak rate,
-/// GCRA(1/PCR, CDVT), has the CLP of its frame's first cell, and is the last of its frame or one that a frame of the maximum size has before its
-/// last: that a frame is too long shows at the cell of that number, as it is not the last.
+/// GCRA(1/PCR, CDVT), has the CLP of its frame's first cell, and is the last of its frame or fewer than MFS cells have come up to it. A frame that is too
+/// long shows at cell number MFS, which is not its last.
 ///
 /// A frame conforms if all its cells do. State: one time, and two numbers about the frame at hand.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ impl Conformance {
         }
         self.cells = self.cells.saturating_add(1);
         let in_time = self.peak.conforms(now);
-        let in_size = self.cells < self.most || (cell.is_last() && self.cells == self.most);
+        let in_size = cell.is_last() || self.cells < self.most;
         in_time && cell.clp == self.clp && in_size
     }
 }

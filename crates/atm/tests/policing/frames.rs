@@ -95,7 +95,7 @@ fn a_burst_passes_as_long_as_its_tolerance() {
 }
 
 /// ATM Forum TM 4.1: a cell conforms if it is the last of its frame or the cells of the frame up to it are fewer than the maximum. So a frame of the maximum
-/// passes whole, and one of a cell more is cut before its last cell, which ends it.
+/// passes whole, and one that is a cell longer is cut before its last cell, which ends it.
 #[test]
 fn a_frame_that_is_too_long_is_cut() {
     for (length, discarded) in [(4, vec![]), (5, vec![3]), (6, vec![3, 4])] {
@@ -129,7 +129,7 @@ fn a_frame_beyond_the_maximum_size_is_cut_and_its_end_mark_passes() {
         let cut = send(&mut policer, 7, |_| false, Instant::at(0), slot);
         let (pass, discard) = (Action::Pass, Action::Discard);
         assert_eq!(cut, [pass, pass, pass, discard, discard, discard, pass]);
-        assert_eq!((policer.stats().cells_conforming, policer.stats().cells_non_conforming), (3, 4));
+        assert_eq!((policer.stats().cells_conforming, policer.stats().cells_non_conforming), (4, 3));
         let next = send(&mut policer, 4, |_| false, Instant::at(0).plus_slots(slot, 7), slot);
         assert_eq!(next, [pass; 4]);
     }

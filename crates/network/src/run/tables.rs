@@ -282,7 +282,7 @@ impl Experiment<'_> {
         for (flow, counts) in std::iter::zip(&self.graph.flows, flows) {
             let sums = vcs.entry(flow.circuit).or_default();
             sums[0] += counts.incoming.useful_cells;
-            sums[1] += counts.receiver.duplicate_segments;
+            sums[1] += counts.receiver.duplicate_segments + counts.receiver.outdated_segments;
             sums[2] += counts.receiver.segments;
         }
         let new = |[cells, duplicates, segments]: [u64; 3]| {

@@ -15,7 +15,9 @@ pub(super) fn inherit(root: &mut Node) {
         }
         let groups: Vec<_> = each(tables, "group").map(|group| Group::of(group, key)).collect();
         for flow in each(tables, "flow") {
-            let own = groups.iter().find(|group| group.makes(flow)).and_then(|group| group.table.as_ref());
+            // Of groups `a` and `a1`, flow `a11` is the first of `a1`: if `a` had eleven, two flows would have one name.
+            let makers = groups.iter().filter(|group| group.makes(flow));
+            let own = makers.max_by_key(|group| group.name.len()).and_then(|group| group.table.as_ref());
             lay(flow, key, own.or(whole.as_ref()));
         }
     }
@@ -70,12 +72,13 @@ impl Group {
         }
     }
 
-    /// Whether an entry is about a flow of the group: it has the group's name and a number, and names no hosts, as a new flow would.
+    /// Whether an entry is about a flow of the group: it has the group's name and a number. Where hosts decide how many flows there are, one
+    /// that names hosts itself is taken for a new one.
     fn makes(&self, flow: &Table) -> bool {
         let number = text(flow, "name").and_then(|name| name.strip_prefix(self.name.as_str()));
         let Some(number) = number.filter(|number| !number.starts_with(['0', '+'])) else { return false };
-        let is_new = flow.contains_key("from") || flow.contains_key("to");
-        !is_new && number.parse::<u64>().is_ok_and(|number| self.flows.is_none_or(|flows| number <= flows))
+        let names_hosts = flow.contains_key("from") || flow.contains_key("to");
+        number.parse::<u64>().is_ok_and(|number| self.flows.map_or(!names_hosts, |flows| number <= flows))
     }
 }
 

@@ -299,7 +299,7 @@ fn without_losses(graph: &Graph, result: &RunResult) -> Vec<Failure> {
             continue;
         }
         none("fast_retransmits");
-        // Time stamps come in the order in which they were set.
+        // Timestamps come in the order in which they were set.
         none("outdated_received");
         if flow.tcp.read_rate.is_none() && flow.tcp.recovery != RecoveryKind::Rack {
             none("segments_retransmitted");

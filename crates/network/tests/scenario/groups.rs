@@ -271,9 +271,22 @@ fn a_flow_of_a_group_says_only_what_differs() {
     let cubic = celltrain_tcp::CongestionKind::Cubic;
     assert_eq!(seen(group), (cubic, 1000, 1, 2, 9, 32));
     assert_eq!(seen(own), (cubic, 500, 1, 2, 9, 7));
-    // A new flow belongs to no group, whatever its name.
-    let new = format!("{DUMBBELL}{groups}from = \"src-cubic1\"\nto = \"dest-cubic2\"\n");
-    assert_eq!(seen(&graph(&new).flows[11]).0, celltrain_tcp::CongestionKind::Reno);
+    // With other ends it is the same flow; a thirteenth is a new one, which belongs to no group.
+    let ends = "from = \"src-cubic1\"\nto = \"dest-cubic2\"\n";
+    assert_eq!(seen(&graph(&format!("{DUMBBELL}{groups}{ends}")).flows[11]), seen(own));
+    let new = groups.replace("\"cubic12\"", "\"cubic13\"");
+    let new = graph(&format!("{DUMBBELL}{new}{ends}"));
+    assert_eq!((new.flows.len(), seen(&new.flows[12]).0), (13, celltrain_tcp::CongestionKind::Reno));
+    // Flow `a11` is the first of group `a1`, not the eleventh of group `a`, which has two.
+    let hosts = "from = \"src*\"\nto = \"dest*\"\npairs = \"one-to-one\"\n";
+    let two = format!(
+        "[topology]\nkind = \"n-source\"\nsources = 2\n\
+         [[group]]\nname = \"a\"\n{hosts}tcp.stack = \"reno\"\n[[group]]\nname = \"a1\"\n{hosts}tcp.stack = \"cubic\"\n\
+         [[flow]]\nname = \"a11\"\ntcp.mss = \"500 B\"\n"
+    );
+    let found = graph(&two);
+    let a11 = found.flows.iter().find(|flow| flow.name == "a11").expect("it is there");
+    assert_eq!((a11.tcp.congestion_control, a11.tcp.mss), (cubic, 500));
     // What is resolved says all, and reads as the same.
     let text = format!("schema = 1\nname = \"groups\"\nduration = \"1 s\"\n{DUMBBELL}{groups}");
     let scenario = Scenario::from_toml(&text, "test.toml", &[]).unwrap();

@@ -287,9 +287,9 @@ fn number(links: &mut [Link]) {
     }
 }
 
-/// Checks that no two links have one name: the second from `s` to `t` and one from `s` to a node `t (2)` would.
+/// Checks that no two links have one name: the second link from `s` to `t` and a link from `s` to a node `t (2)` would both be `s > t (2)`.
 fn check_names(nodes: &[Node], links: &[Link]) -> Result<(), Problem> {
-    if !nodes.iter().any(|node| node.name.contains(" > ") || node.name.ends_with(')')) {
+    if !nodes.iter().any(|node| node.name.contains('>') || node.name.ends_with(')')) {
         return Ok(());
     }
     let mut names = BTreeSet::new();
