@@ -246,3 +246,38 @@ def test_counts_are_whole_in_every_frame(path: str) -> None:
         if all(value.is_integer() for value in values) and max(values) > 1:
             assert row["metric"] in counts()
         assert row["metric"] not in counts() or all(value.is_integer() for value in values)
+
+
+def test_refused_segments_are_nothing_new() -> None:
+    """Originals that come far behind their retransmissions are refused (RFC 7323 section 5.3, rule R1).
+
+    Efficiency is new packets over packets that arrived: every new one has a full segment here.
+    """
+    scenario = ct.Scenario.from_toml("""
+schema = 1
+name = "late originals"
+duration = "6 s"
+topology = { kind = "leaf-spine", leaves = 2, spines = 2, hosts = 1, pattern = "none" }
+routing.multipath = "packet"
+switch.buffer = "1000 packets"
+tcp.stack = "linux"
+link = { framing = "packets", rate = "10 Mbit/s", delay = "1 ms" }
+[[link-override]]
+from = "spine2"
+to = "leaf2"
+link.delay = "200 ms"
+[[flow]]
+name = "1"
+from = "host1"
+to = "host2"
+traffic = { kind = "finite", bytes = "300 kB" }
+""")
+    result = ct.run(scenario, replications=1)
+    (flow,) = result.flows.rows(named=True)
+    assert flow["outdated_received"] > 10
+    arrived = flow["cells_sent"] - flow["cells_discarded"]
+    assert flow["segments_sent"] - arrived <= 1, "one may be under way at the end"
+    new = flow["bytes_delivered"] / 1448
+    assert new == int(new), "all new segments are full"
+    (efficiency,) = result.sample("efficiency")
+    assert efficiency == pytest.approx(new / flow["cells_useful"])

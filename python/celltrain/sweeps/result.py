@@ -366,7 +366,7 @@ class Lack(Enum):
 
     VALUES = "its metric is undefined in some replications, so it has no mean"
     PRECISION = "its interval is wider than asked for"
-    CONFIDENCE = "too few replications, given the skewness, for the confidence that is asked for"
+    CONFIDENCE = "too few replications, given the skewness, for the required confidence"
 
 
 def lacking(found: Sweep) -> dict[Lack, list[int]]:
