@@ -29,6 +29,8 @@ SIOCETHTOOL = 0x8946
 # Commands of SIOCETHTOOL that switch scatter-gather, TSO, GSO and GRO.
 ETHTOOL_OFFLOADS = (0x19, 0x1F, 0x24, 0x2C)
 MTU = 1500
+# The ECN field of the IP header (RFC 3168 section 5).
+ECN_MASK, NOT_ECT, CE = 3, 0, 3
 LATE = 0.001
 """A delivery more than this many seconds late counts as late."""
 
@@ -38,6 +40,7 @@ class Bottleneck:
     """One direction of a path: a link of `rate` bit/s behind a buffer of so many packets, then a delay.
 
     The packet in transmission counts until its last bit is sent. Random losses happen on the link, after it.
+    Packets that find `mark` others or more are marked, if their transport is capable of ECN; 0 marks none.
     """
 
     rate: float
@@ -45,6 +48,10 @@ class Bottleneck:
     delay: float
     loss: float = 0.0
     seed: int = 1
+    mark: int = 0
+    congested: bool = False
+    """Whether the last packet that was offered found so many others that it is to be marked."""
+    marked: int = 0
     dropped: int = 0
     lost: int = 0
     forwarded: int = 0
@@ -63,6 +70,7 @@ class Bottleneck:
         if len(self.departures) >= self.buffer:
             self.dropped += 1
             return None
+        self.congested = 0 < self.mark <= len(self.departures)
         begins = self.departures[-1] if self.departures else now
         departs = begins + 8 * size / self.rate
         self.departures.append(departs)
@@ -89,6 +97,19 @@ class Lateness:
         self.worst = max(self.worst, seconds)
 
 
+def marked(packet: bytes) -> bytes:
+    """The IPv4 packet with its mark of congestion (RFC 3168 section 5), and the checksum for it."""
+    header_bytes = 4 * (packet[0] & 15)
+    header = bytearray(packet[:header_bytes])
+    header[1] |= CE
+    header[10:12] = bytes(2)
+    total = sum(struct.unpack(f"!{header_bytes // 2}H", header))
+    while total > 0xFFFF:
+        total = (total & 0xFFFF) + (total >> 16)
+    header[10:12] = struct.pack("!H", 0xFFFF - total)
+    return bytes(header) + packet[header_bytes:]
+
+
 class Direction:
     """Moves packets from one device to the other through a bottleneck."""
 
@@ -107,8 +128,12 @@ class Direction:
             if packet[0] >> 4 != 4:
                 continue
             due = self.bottleneck.offer(now, len(packet))
-            if due is not None:
-                self.flight.append((due, packet))
+            if due is None:
+                continue
+            if self.bottleneck.congested and packet[1] & ECN_MASK not in (NOT_ECT, CE):
+                packet = marked(packet)
+                self.bottleneck.marked += 1
+            self.flight.append((due, packet))
 
     def next(self) -> float:
         """When the next packet is due."""

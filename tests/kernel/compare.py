@@ -17,7 +17,18 @@ sys.path.insert(0, str(ROOT / "tests" / "python"))
 
 import celltrain as ct  # noqa: E402
 from celltrain.plots.style import COLOURS, panels, styled, write  # noqa: E402
-from kernel_runs import RECORDED, Row, competing, recorded, run, scenario, shared, single  # noqa: E402
+from kernel_runs import (  # noqa: E402
+    RECORDED,
+    Row,
+    competing,
+    marked,
+    recorded,
+    run,
+    scenario,
+    shared,
+    single,
+    transfers,
+)
 
 PAGE = ROOT / "docs" / "validation.md"
 PICTURE = ROOT / "docs" / "images" / "kernel-windows.png"
@@ -26,6 +37,7 @@ REPLICATIONS = 12
 MSS = 1448
 ALGORITHMS = ("reno", "cubic")
 DRAWN_BUFFERS = (20, 42)
+DRAWN_MARK = 21
 
 
 def percent(found: float, kernel: float) -> str:
@@ -84,6 +96,41 @@ def of_random_losses(sack: bool) -> Iterator[list[object]]:
         ]
 
 
+def of_marks() -> Iterator[list[object]]:
+    """Throughput and marks where a buffer marks."""
+    for row in marked():
+        found = run(scenario(row))[0]
+        yield [
+            row.congestion.upper() if row.congestion == "cubic" else "Reno",
+            f"{row.rtt_ms:g} ms",
+            row.mark,
+            f"{row.throughput:.2f}",
+            f"{found.throughput:.2f}",
+            percent(found.throughput, row.throughput),
+            row.marked,
+            f"{found.marked:.0f}",
+        ]
+
+
+def of_transfers() -> Iterator[list[object]]:
+    """Completion times, a column for each path."""
+    for algorithm in ALGORITHMS:
+        rows = [row for row in transfers() if row.congestion == algorithm]
+        for size in dict.fromkeys(row.bytes for row in rows):
+            name = "CUBIC" if algorithm == "cubic" else "Reno"
+            times = [
+                f"{row.completion:.3f} / {run(scenario(row))[0].completion:.3f}"
+                for row in rows
+                if row.bytes == size
+            ]
+            yield [name, f"{size / 1000:g} kB", *times]
+
+
+def transfer_paths() -> list[str]:
+    """What is the same in a column of the table of transfers."""
+    return list(dict.fromkeys(f"{row.rtt_ms:g} ms, buffer {row.buffer}" for row in transfers()))
+
+
 def of_shares() -> Iterator[list[object]]:
     """CUBIC's throughput over Reno's, in Mbit/s and as a ratio."""
     for cubic, reno in shared():
@@ -120,6 +167,7 @@ def section() -> str:
     """What the page says between the marks."""
     flow = ("Algorithm", "RTT", "Buffer", "Kernel", "celltrain", "Difference", "Retransmitted", "celltrain")
     lossy = ("Algorithm", "RTT", "Loss", "Kernel", "celltrain", "Difference", "Retransmitted", "celltrain")
+    marks = ("Algorithm", "RTT", "Threshold", "Kernel", "celltrain", "Difference", "Marked", "celltrain")
     share = (
         "RTT",
         "Buffer",
@@ -140,6 +188,14 @@ def section() -> str:
         f"Random losses, SACK, means of three kernel runs and of {REPLICATIONS} replications:",
         "",
         *table(lossy, of_random_losses(sack=True)),
+        "",
+        "One flow with ECN, packets that find a buffer filled to a threshold are marked; none is lost:",
+        "",
+        *table(marks, of_marks()),
+        "",
+        "Transfers that end, time to the last byte in seconds, kernel / celltrain:",
+        "",
+        *table(("Algorithm", "Size", *transfer_paths()), of_transfers()),
         "",
         f"CUBIC against Reno, one kernel run and the mean of {REPLICATIONS} with drawn starts:",
         "",
@@ -170,15 +226,19 @@ def draw() -> None:
     """Windows over time, the kernel's and celltrain's over each other."""
     rows = {row.run: row for row in recorded()}
     with styled():
-        figure, axes = panels(len(ALGORITHMS), len(DRAWN_BUFFERS), 10.0, 5.2, sharex=True, sharey="row")
+        figure, axes = panels(len(ALGORITHMS), len(DRAWN_BUFFERS) + 1, 13.0, 5.2, sharex="col", sharey="row")
         for across, algorithm in zip(axes, ALGORITHMS, strict=True):
-            for axis, buffer in zip(across, DRAWN_BUFFERS, strict=True):
-                name = f"{algorithm}-sack-rtt100-buffer{buffer}"
+            drawn = {
+                **{f"sack-rtt100-buffer{buffer}": f"buffer of {buffer} packets" for buffer in DRAWN_BUFFERS},
+                f"ecn-rtt50-mark{DRAWN_MARK}": f"marks from {DRAWN_MARK} packets on",
+            }
+            for axis, (run_name, what) in zip(across, drawn.items(), strict=True):
+                name = f"{algorithm}-{run_name}"
                 axis.plot(*kernel_curve(name), color=COLOURS[0], linewidth=1.0, label="kernel")
                 axis.plot(
                     *own_curve(rows[name]), color=COLOURS[1], linewidth=1.0, linestyle="--", label="celltrain"
                 )
-                axis.set_title(f"{'CUBIC' if algorithm == 'cubic' else 'Reno'}, buffer of {buffer} packets")
+                axis.set_title(f"{'CUBIC' if algorithm == 'cubic' else 'Reno'}, {what}")
                 axis.margins(x=0)
         for across in axes:
             across[0].set_ylabel("window (segments)")

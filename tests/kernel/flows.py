@@ -92,13 +92,15 @@ class Flow:
     sender: socket.socket
     port: int
     start: float
+    bytes: int
+    """What it sends; 0 is without end."""
 
 
-def open_sender(congestion: str, port: int, start: float) -> Flow:
-    """A sender in this thread's namespace, not yet connected."""
+def open_sender(congestion: str, port: int, start: float, size: int = 0) -> Flow:
+    """A sender of `size` bytes, or of bytes without end, in this thread's namespace, not yet connected."""
     sender = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
-    return Flow(congestion, sender, port, start)
+    return Flow(congestion, sender, port, start, size)
 
 
 def open_receiver(port: int) -> socket.socket:
@@ -110,22 +112,35 @@ def open_receiver(port: int) -> socket.socket:
 
 
 def send(flow: Flow, address: str, began: float) -> None:
-    """Connects and sends until the socket is closed."""
+    """Connects and sends what there is, or until the socket is closed."""
     time.sleep(max(0.0, began + flow.start - time.monotonic()))
     with contextlib.suppress(OSError):
         flow.sender.connect((address, flow.port))
+        if flow.bytes:
+            flow.sender.sendall(bytes(flow.bytes))
+            return
         chunk = bytes(1 << 16)
         while True:
             flow.sender.sendall(chunk)
 
 
-def receive(listener: socket.socket) -> None:
-    """Reads and forgets whatever one connection brings."""
-    with contextlib.suppress(OSError):
-        connection, _ = listener.accept()
-        buffer = bytearray(1 << 20)
-        while connection.recv_into(buffer):
-            pass
+@dataclass
+class Receiver:
+    """What has come of a flow, and when its last byte came, in seconds after its start."""
+
+    flow: Flow
+    received: int = 0
+    completed: float | None = None
+
+    def receive(self, listener: socket.socket, began: float) -> None:
+        """Reads and forgets whatever one connection brings."""
+        with contextlib.suppress(OSError):
+            connection, _ = listener.accept()
+            buffer = bytearray(1 << 20)
+            while count := connection.recv_into(buffer):
+                self.received += count
+                if self.received == self.flow.bytes:
+                    self.completed = round(time.monotonic() - began - self.flow.start, 5)
 
 
 def sample(flow: Flow, now: float) -> list[float]:
@@ -139,9 +154,10 @@ def sample(flow: Flow, now: float) -> list[float]:
 def run(
     flows: list[Flow], listeners: list[socket.socket], address: str, began: float, seconds: float
 ) -> dict:
-    """Runs the flows from `began` for `seconds`: the last `tcp_info` of each, and samples."""
-    for listener in listeners:
-        threading.Thread(target=receive, args=(listener,), daemon=True).start()
+    """Runs the flows from `began` for `seconds`: the last `tcp_info` of each, its end if any, and samples."""
+    receivers = [Receiver(flow) for flow in flows]
+    for receiver, listener in zip(receivers, listeners, strict=True):
+        threading.Thread(target=receiver.receive, args=(listener, began), daemon=True).start()
     for flow in flows:
         threading.Thread(target=send, args=(flow, address, began), daemon=True).start()
     samples: list[list[list[float]]] = [[] for _ in flows]
@@ -151,4 +167,8 @@ def run(
         now = time.monotonic() - began
         for flow, series in zip(flows, samples, strict=True):
             series.append(sample(flow, now))
-    return {"info": [tcp_info(flow.sender) for flow in flows], "samples": samples}
+    return {
+        "info": [tcp_info(flow.sender) for flow in flows],
+        "completed": [receiver.completed for receiver in receivers],
+        "samples": samples,
+    }

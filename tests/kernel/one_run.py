@@ -18,6 +18,8 @@ from bottleneck import Bottleneck, Direction, enter_namespace, open_tun, relay
 
 SENDER, RECEIVER = "10.0.0.1", "10.0.0.2"
 FIRST_PORT = 5001
+ASK_FOR_ECN, AGREE_TO_ECN = "1", "2"
+"""Values of tcp_ecn: connections ask for ECN, or, the default, only agree to it."""
 SETTLE = 0.3
 """Seconds between the fork and the first SYN."""
 
@@ -39,13 +41,18 @@ class Case:
     seed: int = 1
     seconds: float = 30
     rate_mbit: float = 10
+    bytes: int = 0
+    """What each flow sends; 0 is without end."""
+    mark: int = 0
+    """Packets in the buffer at which arriving ones are marked; 0 is a connection without ECN."""
     starts: list[float] = field(default_factory=list)
     """When each flow starts, in seconds; all at 0 if empty."""
 
 
 def sysctls(case: Case) -> dict[str, str]:
     """Defaults but for what the case asks, and no memory of earlier connections."""
-    return {"ipv4/tcp_sack": str(int(case.sack)), "ipv4/tcp_no_metrics_save": "1"}
+    ecn = ASK_FOR_ECN if case.mark else AGREE_TO_ECN
+    return {"ipv4/tcp_sack": str(int(case.sack)), "ipv4/tcp_no_metrics_save": "1", "ipv4/tcp_ecn": ecn}
 
 
 def run(case: Case) -> dict:
@@ -53,7 +60,9 @@ def run(case: Case) -> dict:
     ports = range(FIRST_PORT, FIRST_PORT + len(case.flows))
     enter_namespace()
     near = open_tun("near", SENDER, sysctls(case))
-    senders = [kernel_flows.open_sender(*flow) for flow in zip(case.flows, ports, starts, strict=True)]
+    senders = [
+        kernel_flows.open_sender(*flow, case.bytes) for flow in zip(case.flows, ports, starts, strict=True)
+    ]
     enter_namespace()
     far = open_tun("far", RECEIVER, sysctls(case))
     listeners = [kernel_flows.open_receiver(port) for port in ports]
@@ -69,7 +78,7 @@ def run(case: Case) -> dict:
     for held in (*listeners, *(flow.sender for flow in senders)):
         held.close()
     rate, delay = case.rate_mbit * 1e6, case.rtt_ms / 2000
-    forward = Direction(near, far, Bottleneck(rate, case.buffer, delay, case.loss, case.seed))
+    forward = Direction(near, far, Bottleneck(rate, case.buffer, delay, case.loss, case.seed, case.mark))
     backward = Direction(far, near, Bottleneck(rate, 1000, delay))
     relay(forward, backward, began + case.seconds)
     with os.fdopen(reading) as pipe:
@@ -81,6 +90,7 @@ def run(case: Case) -> dict:
         **asdict(case),
         "starts": starts,
         "dropped": forward.bottleneck.dropped,
+        "marked": forward.bottleneck.marked,
         "lost": forward.bottleneck.lost,
         "late_share": round(late.late / max(1, late.deliveries), 5),
         "late_worst_ms": round(1000 * late.worst, 2),

@@ -28,13 +28,26 @@ CURVE_STEP = 5
 """Every so many samples become a row of a curve."""
 
 ALGORITHMS = ("reno", "cubic", "bbr")
+BY_LOSS = ("reno", "cubic")
+"""Those that answer losses and marks alone."""
 PATHS = ((100, 10), (100, 20), (100, 42), (100, 100), (50, 20), (50, 42), (20, 10), (20, 20), (20, 42))
 """Round trip in ms and buffer in packets of the runs without random losses."""
 LOSSY = ((20, 42, 0.01), (100, 42, 0.003))
 LOSSY_SEEDS = (1, 2, 3)
+MARKED = ((100, 20), (50, 10), (50, 20), (20, 5), (20, 20))
+"""Round trip in ms and packets at which a buffer of `MARKING_BUFFER` marks, or one less or more.
+
+A mark may meet a window that has just grown, or not.
+"""
+MARKING_BUFFER = 200
+TRANSFERS = (5_000, 14_480, 40_000, 100_000, 300_000, 1_000_000)
+"""Bytes of transfers that end, each over the paths below."""
+TRANSFER_PATHS = ((20, 20), (20, 42), (100, 20), (100, 42))
 SHARED = ((20, 42), (20, 100), (50, 42), (50, 100), (100, 42), (100, 100))
 """Paths on which CUBIC and Reno compete."""
-DRAWN = {f"{algorithm}-sack-rtt100-buffer{buffer}" for algorithm in ALGORITHMS for buffer in (20, 42)}
+DRAWN = {f"{algorithm}-sack-rtt100-buffer{buffer}" for algorithm in ALGORITHMS for buffer in (20, 42)} | {
+    f"{algorithm}-ecn-rtt50-mark21" for algorithm in BY_LOSS
+}
 
 COLUMNS = [
     "run",
@@ -44,11 +57,14 @@ COLUMNS = [
     "buffer",
     "rtt_ms",
     "loss",
+    "mark",
+    "bytes",
     "seed",
     "seconds",
     "start",
     "date",
     "kernel",
+    "completion_s",
     "throughput_mbit",
     "steady_mbit",
     "sent",
@@ -58,6 +74,7 @@ COLUMNS = [
     "rwnd_limited_ms",
     "mean_cwnd",
     "dropped",
+    "marked",
     "lost",
     "late_share",
     "late_rtt_ms",
@@ -80,6 +97,18 @@ def cases() -> list[dict]:
                 for seed in LOSSY_SEEDS:
                     path = {"rtt_ms": rtt, "buffer": buffer, "loss": loss, "seed": seed, "seconds": 60}
                     plans.append({"name": f"{name}-rtt{rtt}-loss{loss}-seed{seed}", **common, **path})
+    for algorithm in BY_LOSS:
+        for rtt, around in MARKED:
+            for mark in (around - 1, around, around + 1):
+                seconds = 60 if rtt == 100 else 30
+                path = {"rtt_ms": rtt, "buffer": MARKING_BUFFER, "mark": mark, "seconds": seconds}
+                plans.append({"name": f"{algorithm}-ecn-rtt{rtt}-mark{mark}", "flows": [algorithm], **path})
+    for algorithm in BY_LOSS:
+        for size in TRANSFERS:
+            for rtt, buffer in TRANSFER_PATHS:
+                path = {"rtt_ms": rtt, "buffer": buffer, "bytes": size, "seconds": 4}
+                name = f"{algorithm}-transfer{size}-rtt{rtt}-buffer{buffer}"
+                plans.append({"name": name, "flows": [algorithm], **path})
     for rtt, buffer in SHARED:
         for seed, starts in ((1, [0, 0.5]), (2, [0.5, 0])):
             plans.append(
@@ -133,6 +162,7 @@ def rows(record: dict) -> list[dict]:
             "congestion": record["flows"][number],
             "start": start,
             "kernel": platform.release().split("-")[0],
+            "completion_s": record["completed"][number],
             "throughput_mbit": round(info["bytes_acked"] * 8e-6 / (record["seconds"] - start), 3),
             "steady_mbit": round(carried * 8e-6 / (steady[-1][0] - steady[0][0]), 3),
             "sent": info["data_segs_out"],

@@ -58,13 +58,20 @@ class Row:
     buffer: int
     rtt_ms: float
     loss: float
+    mark: int
+    """Packets in the buffer at which arriving ones are marked; 0 is a run without ECN."""
+    bytes: int
+    """What is sent; 0 is without end."""
     seconds: float
     start: float
+    completion: float
+    """Seconds until the last byte of a transfer came; nan without an end."""
     throughput: float
     steady: float
     """Over the second half of the run."""
     retransmitted: int
     timeouts: int
+    marked: int
     late_share: float
     late_rtt_ms: float
 
@@ -81,6 +88,10 @@ class Found:
     throughput: float
     retransmitted: float
     timeouts: float
+    marked: float
+    """Packets marked for all flows."""
+    completion: float
+    """As of a row, the mean of the replications."""
 
 
 def recorded() -> list[Row]:
@@ -98,8 +109,20 @@ def single(congestion: Iterable[str], sack: bool, lossy: bool) -> list[Row]:
         if row.congestion in wanted
         and row.sack == sack
         and (row.loss > 0) == lossy
+        and not row.mark
+        and not row.bytes
         and "cubic-reno" not in row.run
     ]
+
+
+def marked() -> list[Row]:
+    """The flows that were alone, over a buffer that marks."""
+    return [row for row in recorded() if row.mark]
+
+
+def transfers() -> list[Row]:
+    """The flows that ended."""
+    return [row for row in recorded() if row.bytes]
 
 
 def shared() -> list[tuple[Row, Row]]:
@@ -111,7 +134,10 @@ def shared() -> list[tuple[Row, Row]]:
 def scenario(row: Row) -> ct.Scenario:
     """The flow of a row alone on its path."""
     keys = {**CONGESTION[row.congestion], **({} if row.sack else NO_SACK)}
-    return ct.load(NETWORK).with_({**_path(row), **{f"tcp.{key}": value for key, value in keys.items()}})
+    marks = _marks(row) if row.mark else {}
+    ends = {"traffic": {"kind": "finite", "bytes": f"{row.bytes} B"}} if row.bytes else {}
+    tcp = {f"tcp.{key}": value for key, value in keys.items()}
+    return ct.load(NETWORK).with_({**_path(row), **marks, **ends, **tcp})
 
 
 def competing(first: Row, second: Row) -> ct.Scenario:
@@ -129,9 +155,12 @@ def run(case: ct.Scenario, replications: int = 1) -> list[Found]:
     """What each flow of a scenario does."""
     result = ct.run(case, replications=replications)
     found = []
+    marked = result.ports["frames_marked"].sum() / replications
     for _, flow in result.flows.group_by("flow", maintain_order=True):
-        mean = flow.select("goodput", "segments_retransmitted", "timeouts").mean().row(0)
-        found.append(Found(mean[0] / 1e6, mean[1], mean[2]))
+        columns = ("goodput", "segments_retransmitted", "timeouts", "completion_time")
+        goodput, retransmitted, timeouts, completion = flow.select(columns).mean().row(0)
+        ended = float("nan") if completion is None else completion
+        found.append(Found(goodput / 1e6, retransmitted, timeouts, marked, ended))
     return found
 
 
@@ -146,6 +175,14 @@ def _path(row: Row) -> dict[str, Any]:
     }
 
 
+def _marks(row: Row) -> dict[str, Any]:
+    """Frames that would begin above a threshold are marked."""
+    return {
+        "port.0.discard": {"policy": "epd", "epd": {"threshold": f"{row.mark} packets", "ecn": True}},
+        "tcp.ecn": True,
+    }
+
+
 def _row(row: dict[str, str]) -> Row:
     return Row(
         run=row["run"],
@@ -155,12 +192,16 @@ def _row(row: dict[str, str]) -> Row:
         buffer=int(row["buffer"]),
         rtt_ms=float(row["rtt_ms"]),
         loss=float(row["loss"]),
+        mark=int(row["mark"]),
+        bytes=int(row["bytes"]),
         seconds=float(row["seconds"]),
         start=float(row["start"]),
+        completion=float(row["completion_s"] or "nan"),
         throughput=float(row["throughput_mbit"]),
         steady=float(row["steady_mbit"]),
         retransmitted=int(row["retransmitted"]),
         timeouts=int(row["timeouts"]),
+        marked=int(row["marked"]),
         late_share=float(row["late_share"]),
         late_rtt_ms=float(row["late_rtt_ms"]),
     )

@@ -41,6 +41,8 @@ impl StackSpec {
             cubic_fast_convergence: cubic_growth.then_some(params.cubic_fast_convergence),
             cubic_alpha: cubic_growth.then_some(params.cubic_alpha),
             cubic_arithmetic: cubic_growth.then_some(params.cubic_arithmetic),
+            reductions: (recovery == RecoveryKind::Rack && !control.sets_window())
+                .then_some(params.reductions),
             fast_retransmit_guard: is_guarded(recovery).then_some(params.fast_retransmit_guard),
             newreno_impatient: newreno.then_some(params.newreno_impatient),
             newreno_full_ack: newreno.then_some(params.newreno_full_ack),

@@ -10,7 +10,7 @@ use crate::{
     delivery::Delivery,
     event::{EventKind, LossSign, Trace},
     limits::{Limit, LimitClock},
-    params::{FastRetransmitGuard, Params},
+    params::{FastRetransmitGuard, HystartVariant, Params},
     rto::RetransmissionTimer,
     segment::{Ecn, Segment},
     stats::SenderStats,
@@ -258,6 +258,9 @@ impl Flow {
         self.duplicates = 0;
         self.resend_first = false;
         self.note_loss();
+        if self.params.hystart_variant == HystartVariant::Linux {
+            self.hystart = HyStart::new(&self.params);
+        }
         self.back_off(now, Some(ssthresh));
         self.timer.restart(now);
     }
@@ -276,19 +279,26 @@ impl Flow {
         self.trace.record(now, || EventKind::Timeout { seq, consecutive, rto, next_rto, ssthresh });
     }
 
-    // RFC 9438 §4.6: MUST reduce cwnd for ECN-Echo until it is one segment
-    /// Reduces the window to `window` for an echoed congestion mark, but not below one segment, or two if the stack says so, and the
-    /// threshold not below two (RFC 3168 section 6.1.2).
-    pub(crate) fn answer_mark(&mut self, now: Time, window: u64) {
-        let ssthresh = window.max(2 * self.mss);
-        self.ssthresh = ssthresh;
-        let least = u64::from(self.params.ecn_window_min) * self.mss;
-        self.cwnd = self.cwnd.min(window.max(least));
+    /// Lowers the threshold to `window` for an echoed congestion mark, but not below two segments (RFC 3168 section 6.1.2). The window
+    /// follows.
+    pub(crate) fn lower_for_mark(&mut self, window: u64) {
+        self.ssthresh = window.max(2 * self.mss);
         self.marked_at = self.max;
         self.note_reduction();
         self.stats.ecn_reductions += 1;
+    }
+
+    // RFC 9438 §4.6: MUST reduce cwnd for ECN-Echo until it is one segment
+    /// Reduces the window to `window` for a mark at once, but not below one segment, or two if the stack says so.
+    pub(crate) fn shrink_for_mark(&mut self, window: u64) {
+        let least = u64::from(self.params.ecn_window_min) * self.mss;
+        self.cwnd = self.cwnd.min(window.max(least));
+    }
+
+    /// The windows are reduced for a mark, or the reduction has begun.
+    pub(crate) fn note_mark_answered(&mut self, now: Time) {
         self.limits.set(now, self.window_limit());
-        let (ack, cwnd) = (self.una, self.cwnd);
+        let Self { una: ack, cwnd, ssthresh, .. } = *self;
         self.trace.record(now, || EventKind::EcnReduction { ack, cwnd, ssthresh });
     }
 

@@ -73,7 +73,7 @@ pub use event::{BbrPhase, Event, EventKind, ExitCause, LossSign};
 pub use limits::Limits;
 pub use params::{
     CongestionAvoidance, CubicAlpha, CubicArithmetic, FastRetransmitGuard, Halving, HystartVariant,
-    NewrenoFullAck, Params, RtoArithmetic,
+    NewrenoFullAck, Params, Reductions, RtoArithmetic,
 };
 pub use receiver::Receiver;
 pub use recovery::RecoveryKind;

@@ -27,6 +27,9 @@ pub enum Halving {
     Flight,
     /// Half of min(cwnd, receive window) in whole segments, at every loss: 4.3BSD.
     Window,
+    /// Half of the window in whole segments, however little of it is in use; a repeated timeout of the same segment does not halve again. What
+    /// marks take off under DCTCP is in whole segments too: Linux.
+    Segments,
 }
 
 /// What ends the first slow start before a loss.
@@ -93,6 +96,19 @@ pub enum RtoArithmetic {
     ElapsedTicks,
 }
 
+/// How the window is reduced for a mark, and by a timeout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reductions {
+    /// By a mark at once (RFC 3168 section 6.1.2), by a timeout to one segment (RFC 5681 section 3.1), and, where a retransmission
+    /// was lost, the threshold once more (section 4.3).
+    Standard,
+    /// A mark reduces it over a round trip, in proportion to what arrives, as a loss does (RFC 6937). A loss meanwhile goes on with
+    /// the same reduction, and a timeout within a reduction leaves the threshold. A timeout leaves a window of what it does not take for lost and
+    /// one segment. A loss that proves to be none restores the threshold however late: Linux.
+    Linux,
+}
+
 /// What NewReno's window becomes when everything is acknowledged that was outstanding at the loss (RFC 6582 section 3.2 step
 /// 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -143,6 +159,8 @@ pub struct Params {
     pub cubic_alpha: CubicAlpha,
     /// CUBIC: the precision of its windows.
     pub cubic_arithmetic: CubicArithmetic,
+    /// How marks and timeouts reduce the window.
+    pub reductions: Reductions,
     /// Guard against a second fast retransmit for one loss.
     pub fast_retransmit_guard: FastRetransmitGuard,
     /// NewReno: restart the timer at the first partial ACK only.

@@ -15,7 +15,7 @@ use crate::{
     congestion::CongestionKind,
     params::{
         CongestionAvoidance, CubicAlpha, CubicArithmetic, FastRetransmitGuard, Halving, HystartVariant,
-        NewrenoFullAck, Params, RtoArithmetic,
+        NewrenoFullAck, Params, Reductions, RtoArithmetic,
     },
     recovery::RecoveryKind,
 };
@@ -45,7 +45,7 @@ pub enum Stack {
     /// A current Linux kernel with its defaults: CUBIC in whole segments whose estimate of Reno stays slow, its HyStart, RACK-TLP,
     /// F-RTO, timestamps, initial window 10, byte counting without a limit, a window that decays in idle times, Nagle in Minshall's
     /// variant, a variance term of at least 200 ms in the timeout, segments acknowledged at once while the receive window would grow,
-    /// later ACKs after 40 to 200 ms, marks that leave two segments, MSS 1448 B beside timestamps, window 4 MiB. (chosen): SRTT and
+    /// later ACKs after 40 to 200 ms, marks that reduce the window over a round trip and leave two segments, MSS 1448 B beside timestamps, window 4 MiB. (chosen): SRTT and
     /// RTTVAR by RFC 7323 appendix G; no PSH flags, so that the ACK of a full segment at the end of a transfer is delayed; no
     /// compression of duplicate ACKs. Checked against recorded runs of Linux 6.18.
     Linux,
@@ -137,6 +137,7 @@ impl Stack {
             Self::Linux => linux(),
             Self::LinuxBbr => Params {
                 congestion_control: CongestionKind::Bbr,
+                reductions: Reductions::Standard,
                 pacing: true,
                 hystart: false,
                 idle_restart: false,
@@ -144,6 +145,7 @@ impl Stack {
             },
             Self::Prague => Params {
                 congestion_control: CongestionKind::Prague,
+                reductions: Reductions::Standard,
                 ecn: true,
                 accurate_ecn: true,
                 pacing: true,
@@ -248,6 +250,7 @@ const fn standard() -> Params {
         cubic_fast_convergence: true,
         cubic_alpha: CubicAlpha::One,
         cubic_arithmetic: CubicArithmetic::Exact,
+        reductions: Reductions::Standard,
         fast_retransmit_guard: FastRetransmitGuard::Careful,
         newreno_impatient: true,
         newreno_full_ack: NewrenoFullAck::Flight,
@@ -300,6 +303,8 @@ const fn linux() -> Params {
         cubic_alpha: CubicAlpha::Constant,
         cubic_arithmetic: CubicArithmetic::Segments,
         recovery: RecoveryKind::Rack,
+        reductions: Reductions::Linux,
+        halving: Halving::Segments,
         fast_retransmit_guard: FastRetransmitGuard::None,
         sack: true,
         dsack: true,

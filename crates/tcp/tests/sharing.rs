@@ -101,7 +101,8 @@ fn two_dctcp_senders_share_where_marks_leave_two_segments() {
         delivered(0).min(delivered(1)) / (delivered(0) + delivered(1))
     };
     for acks in ["", "delayed-ack = '0 s'"] {
-        let (one, two) = (least_share(&format!("ecn-window-min = 1\n{acks}")), least_share(acks));
+        let standard = "reductions = 'standard'\nhalving = 'flight'\necn-window-min = 1";
+        let (one, two) = (least_share(&format!("{standard}\n{acks}")), least_share(acks));
         assert!(one < 0.02 && two > 0.45, "{acks}: {one}, {two}");
     }
 }

@@ -174,10 +174,13 @@ impl CongestionControl for Cubic {
         in_segments(flow)
     }
 
+    fn on_restart(&mut self, now: Time, idle: Time, _flow: &mut Flow) {
+        self.whole.on_restart(now, idle);
+    }
+
     // RFC 9438 §4.2: MUST NOT count time in which the application limits
     fn on_limited(&mut self, now: Time) {
-        // Section 4.2: time in which the application kept the window from growing does not count.
-        self.whole.on_limited(now);
+        // Section 4.2: time in which the application kept the window from growing does not count. Linux counts it while anything is in flight.
         if let Some(epoch) = &mut self.epoch {
             epoch.start += now - epoch.last;
             epoch.last = now;

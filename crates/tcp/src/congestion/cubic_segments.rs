@@ -59,9 +59,8 @@ impl Default for Known {
 /// One congestion avoidance stage.
 #[derive(Debug, Clone)]
 struct Epoch {
-    /// When it began, moved on by the time in which the window was not used, and the last ACK.
+    /// When it began, moved on by the times since in which nothing was in flight.
     start: Time,
-    last: Time,
     /// The parts of a second until the curve reaches its origin.
     k: u64,
     origin: u64,
@@ -74,7 +73,7 @@ impl Epoch {
     fn new(now: Time, cwnd: u64, plateau: u64) -> Self {
         let origin = plateau.max(cwnd);
         let cube = (PARTS * PARTS * PARTS) as f64 * PARTS as f64 / C as f64 * (origin - cwnd) as f64;
-        Self { start: now, last: now, k: libm::cbrt(cube) as u64, origin, reno: cwnd, reno_credit: 0 }
+        Self { start: now, k: libm::cbrt(cube) as u64, origin, reno: cwnd, reno_credit: 0 }
     }
 
     /// The point of the curve `rtt` from now, its distance from the origin rounded down.
@@ -101,7 +100,6 @@ impl Known {
     fn compute(&mut self, now: Time, cwnd: u64, segments: u64) {
         if let Some(epoch) = &mut self.epoch {
             epoch.reno_credit += segments;
-            epoch.last = now;
         }
         if self.computed.is_some_and(|(window, at)| window == cwnd && now - at <= KEPT) {
             return;
@@ -149,11 +147,10 @@ impl WholeSegments {
         }
     }
 
-    /// Time without use of the window does not count.
-    pub(super) fn on_limited(&mut self, now: Time) {
+    /// Time in which nothing was in flight does not count.
+    pub(super) fn on_restart(&mut self, now: Time, idle: Time) {
         if let Some(epoch) = &mut self.known.epoch {
-            epoch.start += now - epoch.last;
-            epoch.last = now;
+            epoch.start = (epoch.start + idle).min(now);
         }
     }
 
@@ -252,6 +249,17 @@ mod tests {
             growth.known.epoch.as_ref().map(|epoch| (epoch.start, epoch.reno_credit)),
             Some((40 * MILLISECOND, 1))
         );
+    }
+
+    /// Linux moves the stage on by the time without segments (`CA_EVENT_TX_START`), never beyond the present.
+    #[test]
+    fn idle_time_does_not_count() {
+        let mut growth = WholeSegments::default();
+        growth.increase(SECOND, 10, MSS, MSS);
+        for (idle, start) in [(2 * SECOND, 3), (9 * SECOND, 10)] {
+            growth.on_restart(10 * SECOND, idle);
+            assert_eq!(growth.known.epoch.as_ref().map(|epoch| epoch.start), Some(start * SECOND));
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use celltrain_engine::Time;
 
 use super::{CongestionControl, Feedback, reno::Reno};
-use crate::flow::Flow;
+use crate::{flow::Flow, params::Halving};
 
 /// Estimation gain g (section 4.2).
 const GAIN: f64 = 1.0 / 16.0;
@@ -57,6 +57,10 @@ impl CongestionControl for Dctcp {
     // RFC 8257 §3.3: SHOULD reduce cwnd by alpha / 2
     fn on_mark(&mut self, flow: &Flow) -> u64 {
         self.reno.on_mark(flow);
+        if flow.params.halving == Halving::Segments {
+            let segments = flow.cwnd / flow.mss;
+            return (segments - (segments as f64 * self.alpha / 2.0) as u64) * flow.mss;
+        }
         (flow.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64
     }
 

@@ -141,8 +141,8 @@ pub(crate) trait CongestionControl {
     /// Takes the generator of the random numbers that it draws.
     fn seed(&mut self, _generator: Generator) {}
 
-    /// Something is about to be sent when nothing is in flight.
-    fn on_restart(&mut self, _now: Time, _flow: &mut Flow) {}
+    /// Something is about to be sent when nothing is in flight, `idle` after the last segment.
+    fn on_restart(&mut self, _now: Time, _idle: Time, _flow: &mut Flow) {}
 
     /// A recovery has ended. Only if it sets the window.
     fn on_recovered(&mut self, _flow: &mut Flow) {}
@@ -249,8 +249,8 @@ impl CongestionControl for Congestion {
         with_congestion!(self, control => control.seed(generator));
     }
 
-    fn on_restart(&mut self, now: Time, flow: &mut Flow) {
-        with_congestion!(self, control => control.on_restart(now, flow));
+    fn on_restart(&mut self, now: Time, idle: Time, flow: &mut Flow) {
+        with_congestion!(self, control => control.on_restart(now, idle, flow));
     }
 
     fn on_recovered(&mut self, flow: &mut Flow) {
@@ -328,6 +328,18 @@ mod tests {
         congestion.on_ack(41 * MILLISECOND, &mut flow, acked);
         assert!(flow.hystart.is_none());
         assert_eq!((flow.ssthresh, flow.cwnd), (cwnd, cwnd));
+    }
+
+    /// `bictcp_hystart_reset` of Linux: after a timeout HyStart looks at slow start again. RFC 9406 section 4.3: HyStart++ is for the first one.
+    #[test]
+    fn hystart_of_linux_looks_again_after_a_timeout() {
+        for (variant, again) in [("linux", true), ("rfc-9406", false)] {
+            let spec = format!("stack = 'linux'\nhystart-variant = '{variant}'");
+            let mut flow = Flow::new(toml::from_str::<StackSpec>(&spec).unwrap().resolve().unwrap());
+            flow.max = flow.cwnd;
+            flow.time_out(0, flow.ssthresh);
+            assert_eq!(flow.hystart.is_some(), again, "{variant}");
+        }
     }
 
     #[test]

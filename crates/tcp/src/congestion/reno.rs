@@ -46,7 +46,7 @@ impl CongestionControl for Reno {
         self.credit = 0;
         let half = match flow.params.halving {
             Halving::Flight => flow.in_network() / 2,
-            Halving::Window => half_window(flow),
+            Halving::Window | Halving::Segments => half_window(flow),
         };
         half.max(2 * flow.mss)
     }
@@ -56,21 +56,21 @@ impl CongestionControl for Reno {
         match flow.params.halving {
             // RFC 3168 section 6.1.2: the congestion window is halved, however little of it is in use just now.
             Halving::Flight => flow.cwnd / 2,
-            Halving::Window => half_window(flow),
+            Halving::Window | Halving::Segments => half_window(flow),
         }
     }
 
     // RFC 5681 §3.1: MUST set ssthresh so upon a timeout of a segment not yet sent again by the timer
     fn on_timeout(&mut self, flow: &Flow) -> u64 {
         // RFC 5681 section 3.1: a segment that times out again does not halve again.
-        if flow.params.halving == Halving::Flight && flow.consecutive_timeouts > 1 {
+        if flow.params.halving != Halving::Window && flow.consecutive_timeouts > 1 {
             return flow.ssthresh;
         }
         self.on_loss(flow)
     }
 }
 
-/// Half of the window, in whole segments (4.3BSD).
+/// Half of the window, in whole segments (4.3BSD, Linux).
 fn half_window(flow: &Flow) -> u64 {
     flow.cwnd.min(flow.rwnd) / 2 / flow.mss * flow.mss
 }

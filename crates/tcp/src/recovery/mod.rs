@@ -86,6 +86,11 @@ pub(crate) trait Recovery {
         congestion.on_ack(now, flow, acked);
     }
 
+    /// Reduces the window, whose threshold has been lowered, for a mark that is to leave `window`.
+    fn on_mark(&mut self, flow: &mut Flow, window: u64) {
+        flow.shrink_for_mark(window);
+    }
+
     /// A mark was not answered, as the window has been reduced since its data were sent, or losses are being repaired.
     fn note_mark(&mut self) {}
 
@@ -121,6 +126,11 @@ pub(crate) trait Recovery {
 
     /// Whether a loss is being recovered from without a timeout.
     fn recovering(&self) -> bool {
+        false
+    }
+
+    /// Whether a reduction is under way, for a loss or a mark, that a timeout leaves at that.
+    fn keeps_threshold(&self, _flow: &Flow) -> bool {
         false
     }
 }
@@ -160,6 +170,10 @@ impl Recovery for AnyRecovery {
         with_recovery!(self, recovery => recovery.on_timeout(now, flow));
     }
 
+    fn on_mark(&mut self, flow: &mut Flow, window: u64) {
+        with_recovery!(self, recovery => recovery.on_mark(flow, window));
+    }
+
     fn note_mark(&mut self) {
         with_recovery!(self, recovery => recovery.note_mark());
     }
@@ -193,6 +207,10 @@ impl Recovery for AnyRecovery {
 
     fn recovering(&self) -> bool {
         with_recovery!(self, recovery => recovery.recovering())
+    }
+
+    fn keeps_threshold(&self, flow: &Flow) -> bool {
+        with_recovery!(self, recovery => recovery.keeps_threshold(flow))
     }
 }
 

@@ -17,6 +17,11 @@ impl Prr {
         Self { recover_fs, ..Self::default() }
     }
 
+    /// Whether nothing was sent since.
+    pub(super) const fn is_silent(&self) -> bool {
+        self.out == 0
+    }
+
     /// `bytes` were sent, for the first time or again.
     pub(super) const fn on_sent(&mut self, bytes: u64) {
         self.out += bytes;

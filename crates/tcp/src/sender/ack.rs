@@ -164,6 +164,8 @@ impl Sender {
             self.flow.timer.restart(now);
         }
         let window = self.congestion.on_mark(&self.flow);
-        self.flow.answer_mark(now, window);
+        self.flow.lower_for_mark(window);
+        self.recovery.on_mark(&mut self.flow, window);
+        self.flow.note_mark_answered(now);
     }
 }

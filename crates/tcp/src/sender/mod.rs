@@ -238,8 +238,12 @@ impl Sender {
             // What duplicate ACKs have inflated the window by has left the network.
             self.flow.cwnd = self.flow.cwnd.min(self.flow.ssthresh);
         }
-        self.recovery.remember(&self.flow, &self.congestion);
-        let ssthresh = self.congestion.on_timeout(&self.flow);
+        let keeps_threshold = self.recovery.keeps_threshold(&self.flow);
+        if !keeps_threshold {
+            self.recovery.remember(&self.flow, &self.congestion);
+        }
+        let reduced = self.congestion.on_timeout(&self.flow);
+        let ssthresh = if keeps_threshold { self.flow.ssthresh } else { reduced };
         self.flow.time_out(now, ssthresh);
         self.recovery.on_timeout(now, &mut self.flow);
         if self.congestion.sets_window() {

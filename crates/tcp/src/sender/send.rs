@@ -23,9 +23,9 @@ impl Sender {
         if flow.offered == flow.max || self.last_sent == NEVER {
             return;
         }
-        self.congestion.on_limited(now);
-        self.congestion.on_restart(now, flow);
         let idle = now - self.last_sent;
+        self.congestion.on_limited(now);
+        self.congestion.on_restart(now, idle, flow);
         if !flow.params.idle_restart || idle <= flow.timer.estimator.rto() {
             return;
         }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     congestion::CongestionKind,
-    params::{CubicAlpha, CubicArithmetic, Params, RtoArithmetic},
+    params::{CubicAlpha, CubicArithmetic, Params, Reductions, RtoArithmetic},
     recovery::RecoveryKind,
 };
 
@@ -62,6 +62,21 @@ impl StackSpec {
             "only recovery = \"rack\" keeps account of what was sent again; choose it, or leave this out"
                 .into()
         })?;
+        check(
+            params.reductions == Reductions::Standard || recovery == RecoveryKind::Rack,
+            "reductions",
+            || {
+                "\"linux\" reduces in proportion to what arrives, which only recovery = \"rack\" counts here; choose it, or leave this out".into()
+            },
+        )?;
+        check(
+            params.reductions == Reductions::Standard || params.ecn_window_min == 2 || !params.ecn,
+            "ecn-window-min",
+            || {
+                "reductions = \"linux\" leave two segments; set reductions = \"standard\", or leave this out"
+                    .into()
+            },
+        )?;
         check(!params.limited_transmit || recovery != RecoveryKind::Rack, "limited-transmit", || {
             "recovery = \"rack\" sends whatever its count of the network allows; leave this out".into()
         })?;
@@ -203,6 +218,7 @@ impl StackSpec {
             (params.hystart, "hystart", "has no slow start"),
             (params.idle_restart, "idle-restart", "goes on from its model after idle periods"),
             (self.slow_start_limit.is_some(), "slow-start-limit", "has no slow start"),
+            (self.reductions.is_some(), "reductions", "sets its window from its model"),
         ] {
             let refused = given && params.congestion_control.sets_window();
             check(!refused, key, || format!("congestion-control = \"{name}\" {reason}; leave this out"))?;

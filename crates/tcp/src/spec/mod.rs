@@ -13,7 +13,7 @@ use crate::{
     congestion::CongestionKind,
     params::{
         CongestionAvoidance, CubicAlpha, CubicArithmetic, FastRetransmitGuard, Halving, HystartVariant,
-        NewrenoFullAck, RtoArithmetic,
+        NewrenoFullAck, Reductions, RtoArithmetic,
     },
     recovery::RecoveryKind,
     stack::Stack,
@@ -77,7 +77,7 @@ pub struct StackSpec {
     /// Standard: `byte-counting`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_avoidance: Option<CongestionAvoidance>,
-    /// What `congestion-control = "reno"` halves at a loss (RFC 5681 section 3.1). Standard: `flight`.
+    /// What `congestion-control = "reno"` halves at a loss (RFC 5681 section 3.1). Standard: `flight`; `linux`: `segments`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub halving: Option<Halving>,
     /// `congestion-control = "cubic"`: a flow that lost before it regained its old window aims lower (RFC
@@ -91,6 +91,10 @@ pub struct StackSpec {
     /// `congestion-control = "cubic"`: the precision of its windows. Standard: `exact`; `linux`: `segments`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cubic_arithmetic: Option<CubicArithmetic>,
+    /// How the window is reduced for a mark, and by a timeout. `linux` needs `recovery = "rack"`, which counts what arrives. Standard:
+    /// `standard`; `linux`: `linux`, but with other recoveries, and with a congestion control that has its own answer, `prague` or `bbr`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reductions: Option<Reductions>,
     /// When three duplicate ACKs do not count, as they may echo an earlier loss (RFC 6582 section 3.2). Not
     /// for `recovery = "sack"`, `"rack"` and `"timeout-only"`. Default: `careful` with `recovery = "newreno"` and
     /// `"tahoe"`, `none` else.
@@ -187,7 +191,7 @@ pub struct StackSpec {
     pub ecn_control_packets: Option<bool>,
     /// Segments below which congestion marks do not reduce the window, 1 or 2. At 1 a sender whose window is one segment holds back at the next
     /// mark until its retransmission timer expires (RFC 3168 section 6.1.2). Where timeouts are long and round trips short, such a sender
-    /// starves beside others. Needs `ecn`. Standard: 1; `linux`: 2.
+    /// starves beside others. Needs `ecn`. Standard: 1; `linux`, or with `reductions = "linux"`: 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 2))]
     pub ecn_window_min: Option<u32>,
@@ -372,6 +376,8 @@ mod tests {
             ("recovery = 'rack'\nproportional-rate-reduction = true", "proportional-rate-reduction", "sack"),
             ("dsack = true", "dsack", "rack"),
             ("recovery = 'sack'\nf-rto = true", "f-rto", "rack"),
+            ("recovery = 'sack'\nreductions = 'linux'", "reductions", "rack"),
+            ("stack = 'linux'\necn = true\necn-window-min = 1", "ecn-window-min", "standard"),
             ("sack = true", "sack", "recovery = \"sack\""),
             ("recovery = 'sack'\nsack = false", "sack", "leave this key out"),
             ("recovery = 'timeout-only'\nlimited-transmit = true", "limited-transmit", "another recovery"),
@@ -411,6 +417,7 @@ mod tests {
                 "leave this",
             ),
             ("stack = 'linux-bbr'\nhalving = 'window'", "halving", "reno"),
+            ("stack = 'linux-bbr'\nreductions = 'standard'", "reductions", "leave this out"),
             ("stack = 'linux-bbr'\ncubic-alpha = 'one'", "cubic-alpha", "cubic"),
             ("read-rate = '0 bit/s'", "read-rate", "more than 0"),
             ("hystart = true", "hystart", "timestamps = true"),

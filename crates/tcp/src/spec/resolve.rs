@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     congestion::CongestionKind,
-    params::{FastRetransmitGuard, Params},
+    params::{FastRetransmitGuard, Params, Reductions},
     recovery::RecoveryKind,
     segment::{IP_HEADER_BYTES, TCP_HEADER_BYTES, TIMESTAMPS_BYTES},
     stack::{Stack, UNSCALED_WINDOW_MAX},
@@ -67,6 +67,13 @@ impl StackSpec {
         set(&mut params.hystart, self.hystart);
         set(&mut params.hystart_variant, self.hystart_variant);
         set(&mut params.slow_start_limit, self.slow_start_limit);
+        if params.recovery != RecoveryKind::Rack || has_own_reductions(params.congestion_control) {
+            params.reductions = Reductions::Standard;
+        }
+        set(&mut params.reductions, self.reductions);
+        if params.reductions == Reductions::Linux {
+            params.ecn_window_min = 2;
+        }
         set(&mut params.fast_retransmit_guard, self.fast_retransmit_guard);
         if !is_guarded(params.recovery) {
             params.fast_retransmit_guard = FastRetransmitGuard::None;
@@ -179,6 +186,11 @@ impl StackSpec {
 /// Whether a recovery works with selective acknowledgements.
 pub(crate) fn uses_sack(recovery: RecoveryKind) -> bool {
     matches!(recovery, RecoveryKind::Sack | RecoveryKind::SackPipe | RecoveryKind::Rack)
+}
+
+/// Whether a congestion control says itself how a mark reduces the window.
+const fn has_own_reductions(control: CongestionKind) -> bool {
+    matches!(control, CongestionKind::Prague | CongestionKind::Bbr)
 }
 
 /// Whether a recovery counts duplicate ACKs, so that the guard against those of an earlier one is of use.

@@ -224,7 +224,7 @@ impl CongestionControl for Bbr {
         self.0.trace(now, flow, before);
     }
 
-    fn on_restart(&mut self, now: Time, flow: &mut Flow) {
+    fn on_restart(&mut self, now: Time, _idle: Time, flow: &mut Flow) {
         let before = self.0.phase;
         self.0.handle_restart_from_idle(now, flow);
         self.0.trace(now, flow, before);

@@ -25,7 +25,7 @@ use crate::{
     event::{EventKind, ExitCause, LossSign},
     flow::Flow,
     limits::Limit,
-    params::RtoArithmetic,
+    params::{Reductions, RtoArithmetic},
     segment::Segment,
 };
 
@@ -36,6 +36,9 @@ pub(crate) struct Rack {
     order: Order,
     probe: Probe,
     episode: Option<Episode>,
+    /// The proportional reduction of a fast recovery, unless congestion control sets the window itself, or for a mark, of which an ACK for what
+    /// was sent behind it is the end.
+    prr: Option<Prr>,
     undo: Option<Box<Undo>>,
     forward: Forward,
     /// The next retransmission goes whatever the window says.
@@ -55,8 +58,6 @@ struct Episode {
     recovery_point: u64,
     /// Whether a timeout began it, which slow start follows.
     after_timeout: bool,
-    /// The proportional reduction of a fast recovery, unless congestion control sets the window itself.
-    prr: Option<Prr>,
 }
 
 impl Rack {
@@ -109,6 +110,24 @@ impl Rack {
         if self.may_be_overtaken() {
             self.look_for_losses(now, flow, congestion);
         }
+        if self.prr.is_some() {
+            self.reduce(flow);
+        }
+    }
+
+    /// Takes the reduction on by what the last ACK told to have arrived, or ends one for a mark.
+    #[inline(never)]
+    fn reduce(&mut self, flow: &mut Flow) {
+        let (Some(prr), pipe) = (&mut self.prr, self.board.pipe()) else { return };
+        if self.episode.is_none() && flow.una > flow.marked_at {
+            (flow.cwnd, self.prr) = (flow.ssthresh, None);
+            return;
+        }
+        flow.cwnd = prr.window(flow, pipe, self.delivered);
+        if self.episode.is_none() && prr.is_silent() {
+            // Something goes at once, so that the receiver hears of the reduction.
+            flow.cwnd = flow.cwnd.max(pipe + flow.mss);
+        }
     }
 
     // RFC 8985 §8: SHOULD cancel other timers when arming the reordering timer
@@ -124,20 +143,27 @@ impl Rack {
         if flow.alarm < NEVER {
             flow.timer.put_off(flow.alarm);
         }
-        let Some(Episode { prr: Some(prr), .. }) = &mut self.episode else { return };
-        flow.cwnd = prr.window(flow, self.board.pipe(), self.delivered);
     }
 
-    /// Begins a fast recovery.
+    /// Begins a fast recovery. A reduction for a mark goes on in it, and will not be undone.
     fn begin(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
-        self.undo = Some(Undo::new(flow, congestion, false, self.sent_again(flow.una)));
-        let (ssthresh, flight) = (reduced(flow, congestion), flow.in_network());
+        let earlier = self.sent_again(flow.una);
+        self.undo = self.prr.is_none().then(|| Undo::new(flow, congestion, false, earlier));
+        let answered = self.prr.is_some() && !congestion.counts_marks();
+        let ssthresh = if answered { flow.ssthresh } else { reduced(flow, congestion) };
         let owned = congestion.sets_window();
         let cwnd = if owned { flow.cwnd } else { ssthresh };
+        let (flight, cwr_owed) = (flow.in_network(), flow.cwr_owed);
         flow.fast_retransmit(now, LossSign::LaterDelivered, ssthresh, cwnd);
+        if answered {
+            // The receiver is told once. A second time would stop its echo of a mark that has come since.
+            flow.cwr_owed = cwr_owed;
+        }
         flow.limits.set(now, Limit::Recovery);
-        let prr = (!owned).then(|| Prr::begin(flight));
-        self.episode = Some(Episode { recovery_point: flow.max, after_timeout: false, prr });
+        if !owned {
+            self.prr.get_or_insert_with(|| Prr::begin(flight));
+        }
+        self.episode = Some(Episode { recovery_point: flow.max, after_timeout: false });
         self.forced = true;
         self.probe.reset();
     }
@@ -147,7 +173,7 @@ impl Rack {
         let Some(episode) = self.episode.filter(|episode| flow.una >= episode.recovery_point) else {
             return false;
         };
-        self.episode = None;
+        (self.episode, self.prr) = (None, None);
         self.forced = false;
         self.order.end_recovery();
         if congestion.sets_window() {
@@ -177,7 +203,7 @@ impl Rack {
     fn undo_reduction(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         let Some(undo) = self.undo.take() else { return };
         let found = match self.episode {
-            Some(Episode { prr: Some(_), .. }) => Found::InRecovery,
+            Some(_) if self.prr.is_some() => Found::InRecovery,
             None if !self.forward.spurious() => Found::Late,
             _ => Found::Soon,
         };
@@ -188,7 +214,7 @@ impl Rack {
         if let Some(delivery) = &mut flow.delivery {
             delivery.forgive();
         }
-        self.episode = None;
+        (self.episode, self.prr) = (None, None);
         self.forced = false;
         flow.limits.set(now, flow.window_limit());
         if !restored {
@@ -331,6 +357,16 @@ impl Rack {
         Some(bytes)
     }
 
+    /// What opens the window of the `acked` bytes that an ACK moves its left edge by. For Linux that is what the ACK tells to have arrived, not
+    /// what has been reported before: a retransmission that fills a gap behind a timeout is one segment.
+    #[inline]
+    fn news(&self, flow: &Flow, acked: u64) -> u64 {
+        match flow.params.reductions {
+            Reductions::Standard => acked,
+            Reductions::Linux => self.delivered,
+        }
+    }
+
     /// Where the windows end for new data.
     #[inline]
     fn edge(&self, flow: &Flow) -> u64 {
@@ -346,7 +382,7 @@ impl Rack {
     /// Counts what is sent, if the reduction is proportional.
     #[inline]
     fn note_sent(&mut self, bytes: u64) {
-        if let Some(Episode { prr: Some(prr), .. }) = &mut self.episode {
+        if let Some(prr) = &mut self.prr {
             prr.on_sent(bytes);
         }
     }
@@ -403,7 +439,9 @@ impl Recovery for Rack {
         let finished = self.finish(now, flow, congestion);
         self.proceed(now, flow, congestion);
         if !recovering && !self.recovering() {
-            congestion.on_ack(now, flow, acked);
+            if self.prr.is_none() {
+                congestion.on_ack(now, flow, self.news(flow, acked));
+            }
         } else if !finished && recovering {
             let (ack, recover) = (flow.una, self.episode.map_or(flow.max, |episode| episode.recovery_point));
             flow.trace.record(now, || EventKind::PartialAck { ack, recover });
@@ -418,6 +456,7 @@ impl Recovery for Rack {
     fn is_quiet(&self) -> bool {
         self.board.is_untouched()
             && self.episode.is_none()
+            && self.prr.is_none()
             && !self.waits_for_order
             && !self.probe.is_out()
             && self.forward.is_idle()
@@ -429,9 +468,17 @@ impl Recovery for Rack {
         self.repaired = None;
         self.take_in_order(now, flow, flow.una);
         flow.alarm = NEVER;
-        congestion.on_ack(now, flow, acked);
+        congestion.on_ack(now, flow, self.news(flow, acked));
         self.probe.due = false;
         self.schedule_probe(now, flow);
+    }
+
+    fn on_mark(&mut self, flow: &mut Flow, window: u64) {
+        if flow.params.reductions == Reductions::Standard {
+            return flow.shrink_for_mark(window);
+        }
+        self.prr = Some(Prr::begin(flow.cwnd));
+        self.reduce(flow);
     }
 
     fn note_mark(&mut self) {
@@ -464,10 +511,14 @@ impl Recovery for Rack {
             }
             lost
         });
-        self.episode = Some(Episode { recovery_point: flow.max, after_timeout: true, prr: None });
+        self.episode = Some(Episode { recovery_point: flow.max, after_timeout: true });
+        self.prr = None;
         self.forced = true;
         self.probe.reset();
         (flow.alarm, self.waits_for_order) = (NEVER, false);
+        if flow.params.reductions == Reductions::Linux {
+            flow.cwnd = self.board.pipe() + flow.mss;
+        }
     }
 
     // RFC 8985 §7.3: MUST re-arm the retransmission timer after a probe
@@ -511,6 +562,11 @@ impl Recovery for Rack {
 
     fn recovering(&self) -> bool {
         self.episode.is_some_and(|episode| !episode.after_timeout)
+    }
+
+    fn keeps_threshold(&self, flow: &Flow) -> bool {
+        let goes_on = self.episode.is_some() || flow.una < flow.marked_at;
+        flow.params.reductions == Reductions::Linux && self.prr.is_some() && goes_on
     }
 }
 

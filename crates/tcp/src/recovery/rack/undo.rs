@@ -8,6 +8,7 @@ use super::board::Sent;
 use crate::{
     congestion::{Congestion, CongestionControl, HyStart},
     flow::Flow,
+    params::Reductions,
     rto::Clock,
 };
 
@@ -111,7 +112,8 @@ impl Undo {
         flow.cwr_owed &= self.cwr_owed;
         flow.echoed |= self.marked;
         flow.timed_out_end = 0;
-        if found == Found::Late && flow.cwnd > self.cwnd {
+        let late = found == Found::Late && flow.cwnd > self.cwnd;
+        if late && flow.params.reductions == Reductions::Standard {
             return false;
         }
         if !congestion.on_spurious(now, flow) {
@@ -120,7 +122,8 @@ impl Undo {
         // A window that follows what is in the network has not grown.
         flow.cwnd = if found == Found::InRecovery { self.cwnd } else { flow.cwnd.max(self.cwnd) };
         flow.ssthresh = self.ssthresh;
-        flow.hystart = self.hystart;
+        // What a timeout has begun anew goes on, as in Linux.
+        flow.hystart = flow.hystart.take().or(self.hystart);
         true
     }
 }
@@ -156,6 +159,25 @@ mod tests {
         assert!(undo.restore(0, &mut flow, &mut congestion, Found::InRecovery));
         assert_eq!((flow.cwnd, flow.ssthresh, flow.reduced_at), (cwnd, ssthresh, None));
         assert!(flow.hystart.is_some());
+    }
+
+    /// RFC 9438 section 4.9.2: a spurious loss that shows late SHOULD NOT change a window that has grown beyond what it was. Linux restores the
+    /// threshold even then.
+    #[test]
+    fn late_news_restore_the_threshold_of_linux_alone() {
+        for (reductions, restored) in [("standard", false), ("linux", true)] {
+            let spec = format!("stack = 'linux'\nreductions = '{reductions}'");
+            let mut flow = Flow::new(toml::from_str::<StackSpec>(&spec).unwrap().resolve().unwrap());
+            let mut congestion = Congestion::new(flow.params.congestion_control);
+            (flow.max, flow.ssthresh) = (flow.cwnd, 20 * flow.mss);
+            let undo = Undo::new(&flow, &congestion, false, 0);
+            let reduced = congestion.on_loss(&flow);
+            flow.fast_retransmit(0, LossSign::LaterDelivered, reduced, reduced);
+            flow.cwnd = 11 * flow.mss;
+            assert_eq!(undo.restore(0, &mut flow, &mut congestion, Found::Late), restored);
+            let ssthresh = if restored { 20 * flow.mss } else { 7 * flow.mss };
+            assert_eq!((flow.cwnd, flow.ssthresh), (11 * flow.mss, ssthresh), "{reductions}");
+        }
     }
 
     /// RFC 8257 section 3.3: alpha follows every acceptable ACK, whatever becomes of losses.
