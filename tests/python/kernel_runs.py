@@ -159,8 +159,8 @@ def run(case: ct.Scenario, replications: int = 1) -> list[Found]:
     for _, flow in result.flows.group_by("flow", maintain_order=True):
         columns = ("goodput", "segments_retransmitted", "timeouts", "completion_time")
         goodput, retransmitted, timeouts, completion = flow.select(columns).mean().row(0)
-        ended = float("nan") if completion is None else completion
-        found.append(Found(goodput / 1e6, retransmitted, timeouts, marked, ended))
+        ended = float("nan") if completion is None else float(completion)
+        found.append(Found(goodput / 1e6, retransmitted, timeouts, float(marked), ended))
     return found
 
 
