@@ -222,6 +222,14 @@ impl Flow {
         self.nxt = self.una;
     }
 
+    /// A timeout has sent the sender back. The first segment goes though the receive window has no place for all of it, as one that an earlier ACK
+    /// gave may have: a receiver honours those (RFC 7323 section 2.4). Otherwise nothing would go, and nothing would tell of the window.
+    pub(crate) fn resend_beyond_window(&mut self) {
+        let first = self.first_segment();
+        self.resend_first =
+            self.nxt == first.start && first.start < first.end && first.end > self.una + self.rwnd;
+    }
+
     /// Whether this is the third duplicate ACK and the guard lets it count.
     pub(crate) fn third_duplicate(&self) -> bool {
         self.duplicates == DUP_THRESH

@@ -11,7 +11,7 @@ pub(crate) struct Reader {
     rate: u64,
     buffer: u64,
     shift: u8,
-    /// The least by which it is worth opening the window: a segment, or half of the buffer if that is less (RFC 9293 section
+    /// The least by which it is worth opening the window: a segment, or half of the buffer, rounded up, if that is less (RFC 9293 section
     /// 3.8.6.2.2).
     step: u64,
     /// Bytes read until `at`.
@@ -25,7 +25,7 @@ impl Reader {
     /// The reader of these parameters, if the application does not read at once.
     pub(crate) fn new(params: &Params) -> Option<Self> {
         let shift = params.window_scale.unwrap_or(0);
-        let step = u64::from(params.mss).min(params.receive_window / 2).max(1 << shift);
+        let step = u64::from(params.mss).min(params.receive_window.div_ceil(2)).max(1 << shift);
         let buffer = params.receive_window;
         params.read_rate.map(|rate| Self { rate, buffer, shift, step, read: 0, at: 0, edge: buffer })
     }
@@ -51,6 +51,11 @@ impl Reader {
             self.edge = edge;
         }
         self.edge.saturating_sub(next) >> self.shift << self.shift
+    }
+
+    /// The right edge of the window advertised last, before the window was rounded: never further left than one that was advertised.
+    pub(crate) const fn edge(&self) -> u64 {
+        self.edge
     }
 
     /// Whether data up to `end` leave less than a step of the window: the sender is to know at once.

@@ -265,7 +265,7 @@ impl Receiver {
     fn on_data(&mut self, now: Time, segment: &Segment) {
         self.stats.segments += 1;
         let end = segment.end();
-        if end > self.next + self.window {
+        if end > self.edge() {
             self.stats.beyond_window += 1;
             return self.acknowledge();
         }
@@ -287,6 +287,13 @@ impl Receiver {
         } else {
             self.delay_ack(now);
         }
+    }
+
+    // RFC 7323 §2.4: MUST honor what would have been in the window of any ACK sent
+    /// Where what it takes ends. Where windows are scaled and the application is slow, the window told last may end before one that was told
+    /// earlier, as its size is rounded down; there is room up to the edge that was rounded.
+    fn edge(&self) -> u64 {
+        self.reader.as_ref().map_or(self.next + self.window, |reader| reader.edge())
     }
 
     /// Notes that nothing in `range` was new.

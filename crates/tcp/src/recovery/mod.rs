@@ -95,7 +95,7 @@ pub(crate) trait Recovery {
     fn note_mark(&mut self) {}
 
     /// The timer expired, and the windows are about to be reduced.
-    fn remember(&mut self, _flow: &Flow, _congestion: &Congestion) {}
+    fn remember(&mut self, _now: Time, _flow: &Flow, _congestion: &Congestion) {}
 
     /// The timer expired, and the windows are reduced.
     fn on_timeout(&mut self, _now: Time, flow: &mut Flow) {
@@ -178,8 +178,8 @@ impl Recovery for AnyRecovery {
         with_recovery!(self, recovery => recovery.note_mark());
     }
 
-    fn remember(&mut self, flow: &Flow, congestion: &Congestion) {
-        with_recovery!(self, recovery => recovery.remember(flow, congestion));
+    fn remember(&mut self, now: Time, flow: &Flow, congestion: &Congestion) {
+        with_recovery!(self, recovery => recovery.remember(now, flow, congestion));
     }
 
     fn on_alarm(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {

@@ -240,12 +240,13 @@ impl Sender {
         }
         let keeps_threshold = self.recovery.keeps_threshold(&self.flow);
         if !keeps_threshold {
-            self.recovery.remember(&self.flow, &self.congestion);
+            self.recovery.remember(now, &self.flow, &self.congestion);
         }
         let reduced = self.congestion.on_timeout(&self.flow);
         let ssthresh = if keeps_threshold { self.flow.ssthresh } else { reduced };
         self.flow.time_out(now, ssthresh);
         self.recovery.on_timeout(now, &mut self.flow);
+        self.flow.resend_beyond_window();
         if self.congestion.sets_window() {
             self.flow.admit_one_more();
         }

@@ -31,7 +31,7 @@ impl Sender {
                 self.flow.timer.restart(now);
             }
             (false, State::Persisting) => {
-                self.state = State::Established;
+                self.state = self.awake(now);
                 self.flow.limits.follow(now, self.flow.window_limit());
                 self.flow.timer.stop();
             }
@@ -44,11 +44,16 @@ impl Sender {
         }
     }
 
+    /// The state of a sender whose window has opened: the time of its next segment may not have come.
+    fn awake(&self, now: Time) -> State {
+        if now < self.pacer.next() { State::Paced } else { State::Established }
+    }
+
     /// The time to probe the window has come; the next probe waits twice as long. A window that is only small is used now: this is the
     /// override timeout of the sender's silly-window avoidance too (RFC 9293 section 3.8.6.2.1).
     pub(super) fn probe_window(&mut self, now: Time) {
         if self.flow.rwnd > 0 {
-            self.state = State::Established;
+            self.state = self.awake(now);
             self.flow.overrides = true;
             return self.flow.timer.stop();
         }

@@ -74,7 +74,7 @@ impl Rack {
 
     /// The reordering window.
     fn window(&self, flow: &Flow) -> Time {
-        let srtt = flow.timer.estimator.srtt().unwrap_or(NEVER);
+        let srtt = flow.timer.estimator.srtt().unwrap_or(0);
         self.order.window(srtt, self.episode.is_some(), self.board.sacked())
     }
 
@@ -148,7 +148,7 @@ impl Rack {
     /// Begins a fast recovery. A reduction for a mark goes on in it, and will not be undone.
     fn begin(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         let earlier = self.sent_again(flow.una);
-        self.undo = self.prr.is_none().then(|| Undo::new(flow, congestion, false, earlier));
+        self.undo = self.prr.is_none().then(|| Undo::new(now, flow, congestion, false, earlier));
         let answered = self.prr.is_some() && !congestion.counts_marks();
         let ssthresh = if answered { flow.ssthresh } else { reduced(flow, congestion) };
         let owned = congestion.sets_window();
@@ -487,9 +487,9 @@ impl Recovery for Rack {
         }
     }
 
-    fn remember(&mut self, flow: &Flow, congestion: &Congestion) {
+    fn remember(&mut self, now: Time, flow: &Flow, congestion: &Congestion) {
         if flow.consecutive_timeouts == 1 {
-            self.undo = Some(Undo::new(flow, congestion, true, self.sent_again(flow.una)));
+            self.undo = Some(Undo::new(now, flow, congestion, true, self.sent_again(flow.una)));
         }
     }
 
@@ -593,6 +593,8 @@ mod tests {
             board.report(&bytes(number), |sent| order.deliver(100, sent, None, flow.timer.clock));
         }
         flow.max = 200;
+        // Long enough not to bound the reordering window.
+        flow.timer.estimator.sample(1000);
         (rack, flow)
     }
 

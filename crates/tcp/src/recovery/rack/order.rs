@@ -68,7 +68,12 @@ impl Order {
             self.reordering_seen = true;
         }
         let rtt = now - sent.at;
-        let ambiguous = echo.is_some_and(|echo| echo < clock.read(sent.at)) || rtt < self.min_rtt;
+        let sent_at = clock.read(sent.at);
+        // Before any round trip was measured only a timestamp can tell which of the transmissions has arrived.
+        let ambiguous = match self.min_rtt {
+            NEVER => echo.is_none_or(|echo| echo < sent_at),
+            least => echo.is_some_and(|echo| echo < sent_at) || rtt < least,
+        };
         if sent.retransmitted && ambiguous {
             return;
         }
@@ -127,7 +132,7 @@ impl Order {
         if !self.reordering_seen && (recovering || sacked >= DUP_THRESH) {
             return 0;
         }
-        // Before the first sample nothing has been delivered, and nothing is compared with the window.
+        // Before the first sample there is no SRTT, and no time to wait.
         (self.min_rtt / 4).saturating_mul(self.reo_wnd_mult).min(srtt)
     }
 

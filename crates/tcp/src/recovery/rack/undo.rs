@@ -15,6 +15,8 @@ use crate::{
 /// What there was before the windows were reduced.
 #[derive(Debug, Clone)]
 pub(super) struct Undo {
+    /// When the windows were reduced.
+    at: Time,
     congestion: Congestion,
     cwnd: u64,
     ssthresh: u64,
@@ -42,8 +44,15 @@ pub(super) struct Undo {
 
 impl Undo {
     /// The windows are about to be reduced, with so many retransmissions and probes under way.
-    pub(super) fn new(flow: &Flow, congestion: &Congestion, after_timeout: bool, earlier: u32) -> Box<Self> {
+    pub(super) fn new(
+        now: Time,
+        flow: &Flow,
+        congestion: &Congestion,
+        after_timeout: bool,
+        earlier: u32,
+    ) -> Box<Self> {
         Box::new(Self {
+            at: now,
             congestion: congestion.clone(),
             cwnd: flow.cwnd,
             ssthresh: flow.ssthresh,
@@ -75,9 +84,9 @@ impl Undo {
     }
 
     /// The first ACK for new data covers `first`, which was retransmitted: its timestamp says which of the two arrived
-    /// (Eifel detection, RFC 3522 section 3.2).
+    /// (Eifel detection, RFC 3522 section 3.2). A retransmission from before the reduction says nothing about its reason.
     pub(super) fn on_first_ack(&mut self, una: u64, first: &Sent, echo: Option<Time>, clock: Clock) {
-        let first_ack = una == self.una && first.retransmitted;
+        let first_ack = una == self.una && first.retransmitted && first.at >= self.at;
         self.original |= first_ack && echo.is_some_and(|echo| echo < clock.read(first.at));
     }
 
@@ -151,7 +160,7 @@ mod tests {
         let mut flow = Flow::new(spec.resolve().unwrap());
         let mut congestion = Congestion::new(flow.params.congestion_control);
         flow.max = flow.cwnd;
-        let undo = Undo::new(&flow, &congestion, false, 0);
+        let undo = Undo::new(0, &flow, &congestion, false, 0);
         let (cwnd, ssthresh) = (flow.cwnd, flow.ssthresh);
         let reduced = congestion.on_loss(&flow);
         flow.fast_retransmit(0, LossSign::LaterDelivered, reduced, reduced);
@@ -170,7 +179,7 @@ mod tests {
             let mut flow = Flow::new(toml::from_str::<StackSpec>(&spec).unwrap().resolve().unwrap());
             let mut congestion = Congestion::new(flow.params.congestion_control);
             (flow.max, flow.ssthresh) = (flow.cwnd, 20 * flow.mss);
-            let undo = Undo::new(&flow, &congestion, false, 0);
+            let undo = Undo::new(0, &flow, &congestion, false, 0);
             let reduced = congestion.on_loss(&flow);
             flow.fast_retransmit(0, LossSign::LaterDelivered, reduced, reduced);
             flow.cwnd = 11 * flow.mss;
@@ -192,7 +201,7 @@ mod tests {
             (flow.max, flow.accurate_ecn) = (flow.cwnd, flow.params.accurate_ecn);
             let marked = Feedback { ack: 1, delivered: flow.mss, marked: flow.mss };
             congestion.on_feedback(0, &flow, marked);
-            let undo = Undo::new(&flow, &congestion, false, 0);
+            let undo = Undo::new(0, &flow, &congestion, false, 0);
             let far = 1_000_000_000_000;
             for round in 1..20 {
                 flow.max += 1;
