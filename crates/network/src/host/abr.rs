@@ -14,7 +14,7 @@ use celltrain_engine::{
     stream::{Item, Stream, Train},
 };
 
-use super::{Host, Outgoing, timers::Earliest};
+use super::{Host, Outgoing, timers::Timers};
 use crate::{
     flight::{InFlight, Streams},
     measures::Sampler,
@@ -182,13 +182,13 @@ pub(crate) struct AbrDestination {
 /// The queue of an ABR source, and its timer.
 pub(super) struct AbrInput<'a> {
     source: &'a mut AbrSource,
-    rate_timers: &'a mut Earliest,
+    rate_timers: &'a mut Timers,
     index: u32,
 }
 
 impl<'a> AbrInput<'a> {
     /// That of the source number `index`.
-    pub(super) fn new(sources: &'a mut [AbrSource], rate_timers: &'a mut Earliest, index: u32) -> Self {
+    pub(super) fn new(sources: &'a mut [AbrSource], rate_timers: &'a mut Timers, index: u32) -> Self {
         Self { source: &mut sources[index as usize], rate_timers, index }
     }
 

@@ -1,7 +1,7 @@
 //! What happens in a host, in the order of time: arrivals, and events of its own between them.
 
 use celltrain_atm::{Cell, aal5::Delivery, cell};
-use celltrain_engine::{Time, alone::Alone, merge::Many, stream::Train, time::NEVER};
+use celltrain_engine::{Time, alone::Alone, merge::Many, stream::Train};
 
 use super::{Host, mix_frame};
 use crate::flight::Streams;
@@ -170,7 +170,7 @@ impl Host {
     /// The timer of an endpoint or a source may have expired. Returns the number of events handled.
     #[inline(never)]
     fn on_timer(&mut self, now: Time, until: Time, streams: &mut Streams) -> u64 {
-        let Some(timer) = self.timers.pop() else { return 1 };
+        let timer = self.timers.pop();
         match timer.checked_sub(self.parts.endpoints.len() as u32) {
             None => {
                 self.parts.endpoints[timer as usize].tcp.on_timeout(now);
@@ -189,10 +189,9 @@ impl Host {
     /// The time of a VC with a rate has come. Kept out of the way of hosts that have none.
     #[inline(never)]
     fn on_rate_timer(&mut self, now: Time, until: Time, streams: &mut Streams) {
-        let (first, sources) = (self.rate_timers.first(), self.parts.abr.len() as u32);
+        let (first, sources) = (self.rate_timers.pop(), self.parts.abr.len() as u32);
         match first.checked_sub(sources) {
             None => {
-                self.rate_timers.set(first, NEVER);
                 let until = until.min(self.next_event());
                 self.on_abr_source(now, first, until, streams);
             }

@@ -26,7 +26,7 @@ use celltrain_tcp::{Ecn, Receiver, Tcp};
 use self::{
     packets::{InProcessor, Way},
     server::Server,
-    timers::{Earliest, Timers},
+    timers::Timers,
 };
 use crate::{
     capture::{PacketTap, Path},
@@ -250,7 +250,7 @@ pub(crate) struct Host {
     /// Deadlines of the endpoints and, after them, the times of the sources.
     timers: Timers,
     /// When VCs with a rate may send: ABR sources, and after them, if any is paced, the outgoing VCs.
-    rate_timers: Earliest,
+    rate_timers: Timers,
     /// Whether nothing but endpoints, timers and sources is in it: packets pass no IP layer that takes time and no processor, none is
     /// captured, and no VC sends at a rate of its own.
     is_plain: bool,
@@ -358,7 +358,7 @@ impl Host {
             is_plain: parts.passes_packets() && !processes && rates == 0,
             processor: processes.then(|| Box::new(Server::new(Some(generator("processor"))))),
             timers,
-            rate_timers: Earliest::new(rates),
+            rate_timers: Timers::new(rates),
             sends_ahead,
             clock: 0,
             next_sample: next_sample(&parts),

@@ -9,10 +9,8 @@ use celltrain_engine::{
 use celltrain_tcp::{Ecn, Outlet, Segment};
 
 use super::{
-    Host, HostParts, IpLayer, Outgoing, Pace, Sends,
-    abr::AbrInput,
-    frame_word, mark_of, mix_frame,
-    timers::{Earliest, Timers},
+    Host, HostParts, IpLayer, Outgoing, Pace, Sends, abr::AbrInput, frame_word, mark_of, mix_frame,
+    timers::Timers,
 };
 use crate::{
     flight::{Packet, PayloadQueue, Streams},
@@ -113,7 +111,7 @@ impl HostParts {
     #[inline(never)]
     fn send_to_abr(
         &mut self,
-        rate_timers: &mut Earliest,
+        rate_timers: &mut Timers,
         now: Time,
         index: u32,
         streams: &mut Streams,
