@@ -181,6 +181,9 @@ impl Variant for Params {
 /// ERICA with a target utilisation.
 pub type Erica = EricaOf<Params>;
 
+/// Less than this of a cell comes of rounding.
+const NO_CELL: f64 = 1e-6;
+
 /// State of a VC.
 #[derive(Debug, Clone, Default)]
 struct Vc {
@@ -190,6 +193,9 @@ struct Vc {
     cells: u64,
     /// The answer it got in the interval in progress.
     answer: Option<Rate>,
+    /// What its minimum rate has left over of earlier intervals, a cell at the most, and up to when: the seconds of all intervals until then.
+    left: f64,
+    until: f64,
 }
 
 impl Vc {
@@ -213,6 +219,8 @@ pub struct EricaOf<P> {
     load: Load,
     state: State,
     vcs: Vec<Vc>,
+    /// The seconds of all intervals so far.
+    elapsed: f64,
     variant: PhantomData<P>,
 }
 
@@ -277,29 +285,38 @@ impl<P> EricaOf<P> {
         room.max(0.0)
     }
 
-    /// The cells of the interval that VCs sent within their minimum rates.
-    fn entitled(&self, seconds: f64) -> f64 {
+    /// The cells of the interval that VCs sent within their minimum rates, of so many that came. An interval ends between two cells: one that a
+    /// VC was entitled to and has not sent counts in the next. What rounding makes of whole cells is none.
+    fn entitled(&mut self, input: f64, seconds: f64) -> f64 {
         let minima = self.activity.minima();
         if minima.is_empty() {
             return 0.0;
         }
-        let entitled = |vc: usize| (self.vcs[vc].cells as f64).min(minima[vc] * seconds);
-        match self.activity.last() {
+        let (began, vcs) = (self.elapsed, &mut self.vcs);
+        self.elapsed += seconds;
+        let mut entitled = |vc: usize| {
+            let (minimum, vc) = (minima[vc], &mut vcs[vc]);
+            // Since it was seen last it has sent nothing.
+            let left = (vc.left + minimum * (began - vc.until)).min(1.0);
+            let most = left + minimum * seconds;
+            let used = (vc.cells as f64).min(most);
+            (vc.left, vc.until) = ((most - used).min(1.0), began + seconds);
+            used
+        };
+        let sum = match self.activity.last() {
             // The same sum: zeros add nothing.
             Some(seen) => seen.iter().fold(0.0, |sum, &vc| sum + entitled(vc as usize)),
             None => (0..minima.len()).map(entitled).sum(),
-        }
+        };
+        if (input - sum).abs() < NO_CELL { input } else { sum }
     }
 
     #[inline(never)]
     fn finish_interval(&mut self, now: Time, port: &impl PortView) {
         let measured = self.interval.finish(now, port);
         self.activity.finish();
-        let cells = Traffic {
-            capacity: self.room(&measured),
-            input: measured.cells,
-            entitled: self.entitled(measured.seconds),
-        };
+        let entitled = self.entitled(measured.cells, measured.seconds);
+        let cells = Traffic { capacity: self.room(&measured), input: measured.cells, entitled };
         let state = &mut self.state;
         state.rates = self.load.rates(cells, measured.seconds);
         if let Some(control) = &self.queue_control {
@@ -397,6 +414,7 @@ impl<P: Variant> RateAllocator for EricaOf<P> {
             load: Load::new(parts.averaging),
             state,
             vcs: vec![Vc::default(); port.minima.len()],
+            elapsed: 0.0,
             variant: PhantomData,
         })
     }

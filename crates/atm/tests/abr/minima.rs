@@ -144,3 +144,21 @@ fn erica_plus_scales_what_the_minima_leave() {
         near(switch.answer(0), 40_000.0 + 60_000.0 * factor);
     }
 }
+
+/// ATM Forum 98-0408: the load factor is that of the traffic above the minimum rates. A VC that sends at its minimum is none, wherever intervals
+/// end between its cells, and however the minimum of an interval is rounded.
+#[test]
+fn a_vc_that_sends_at_its_minimum_is_no_input_above_it() {
+    for minimum in [24_900.0, 25_000.0, 33_333.0, 700.0] {
+        let mut switch = Switch::promising(&params(), [minimum, 0.0, 0.0, 0.0]);
+        let sent = |time: f64| (minimum * time).floor();
+        let mut loads = (0..1000).map(|interval| {
+            let cells = sent(f64::from(interval + 1) * 1e-3) - sent(f64::from(interval) * 1e-3);
+            switch.interval(&[(0, minimum, cells as u64)], 0);
+            switch.erica.load_factor()
+        });
+        // The first intervals may end before it has anything left.
+        assert!(loads.by_ref().take(20).all(|load| load < 0.02), "{minimum}");
+        assert!(loads.all(|load| load == 0.0), "{minimum}");
+    }
+}
