@@ -69,6 +69,17 @@ const MAX: u64 = (1 << 61) - 1;
 /// The largest exponent of a number, and the negative of the least.
 const MOST_EXPONENT: i32 = 100;
 
+/// Ends of units as others spell them, in small letters, and as they are spelt here.
+const OTHER_SPELLINGS: [(&str, &str); 7] = [
+    ("bps", "bit/s"),
+    ("seconds", "s"),
+    ("second", "s"),
+    ("secs", "s"),
+    ("sec", "s"),
+    ("bytes", "B"),
+    ("byte", "B"),
+];
+
 /// Digits after the decimal point that are read. The base unit of every decimal unit is within them.
 const DIGITS: usize = 18;
 
@@ -81,11 +92,8 @@ impl Kind {
     /// be divided.
     pub fn parse(&self, text: &str) -> Result<u64, QuantityError> {
         let (digits, scale, fraction) = self.split(text)?;
-        let too_large = || {
-            let (unit, scale) = self.units.iter().max_by_key(|unit| unit.1).expect("there is a unit");
-            let message = format!("{} \"{text}\" is too large (at most {} {unit})", self.what, MAX / scale);
-            QuantityError::Value(message)
-        };
+        // What a key takes at the most is less, and its own to say.
+        let too_large = || QuantityError::Value(format!("{} \"{text}\" is too large for any use", self.what));
         let read = &fraction[..fraction.len().min(DIGITS)];
         let digits: u128 = format!("0{digits}{read}").parse().map_err(|_| too_large())?;
         let divisor = 10u128.pow(read.len() as u32);
@@ -118,12 +126,24 @@ impl Kind {
 
     fn expected(&self, text: &str) -> QuantityError {
         let names: Vec<_> = self.units.iter().map(|(name, _)| *name).collect();
+        let meant = self.meant(text).map_or_else(String::new, |unit| format!("; did you mean \"{unit}\"?"));
         QuantityError::Form(format!(
-            "expected {} such as \"{}\" (units: {}), found \"{text}\"",
+            "expected {} such as \"{}\" (units: {}), found \"{text}\"{meant}",
             self.what,
             self.example,
             names.join(", ")
         ))
+    }
+
+    /// The unit of this kind that a common other spelling behind a number stands for: `Mbps`, `seconds`, `KB`.
+    fn meant(&self, text: &str) -> Option<&'static str> {
+        let written = text.trim_start_matches(|c: char| !c.is_alphabetic()).trim().to_lowercase();
+        let spelt = OTHER_SPELLINGS.iter().find_map(|(other, unit)| {
+            let prefix = written.strip_suffix(other)?;
+            Some(format!("{prefix}{unit}"))
+        });
+        let alike = |unit: &str| unit.eq_ignore_ascii_case(spelt.as_deref().unwrap_or(&written));
+        self.units.iter().map(|(name, _)| *name).find(|name| alike(name))
     }
 
     /// What a text between two base units means, of which `nearest` is the nearest.
@@ -415,7 +435,7 @@ mod tests {
             assert!(error.starts_with("expected a duration such as"), "{none}: {error}");
         }
         let error = "1e50 s".parse::<Duration>().unwrap_err().to_string();
-        assert_eq!(error, "a duration \"1e50 s\" is too large (at most 2305843 s)");
+        assert_eq!(error, "a duration \"1e50 s\" is too large for any use");
         let error = "1e-50 s".parse::<Duration>().unwrap_err().to_string();
         assert!(error.contains("would be rounded to 0"), "{error}");
     }
@@ -480,11 +500,27 @@ mod tests {
     }
 
     #[test]
+    fn other_spellings_of_units_are_known() {
+        for (text, unit) in [("10 Mbps", "Mbit/s"), ("1gbps", "Gbit/s"), ("5 MBIT/S", "Mbit/s")] {
+            let error = text.parse::<BitRate>().unwrap_err().to_string();
+            assert!(error.ends_with(&format!("found \"{text}\"; did you mean \"{unit}\"?")), "{error}");
+        }
+        for (text, unit) in [("2 seconds", "s"), ("3 msec", "ms"), ("1 MS", "ms")] {
+            let error = text.parse::<Duration>().unwrap_err().to_string();
+            assert!(error.ends_with(&format!("; did you mean \"{unit}\"?")), "{error}");
+        }
+        for text in ["1 h", "1 m", "10 Mbps"] {
+            let error = text.parse::<Duration>().unwrap_err().to_string();
+            assert!(error.ends_with(&format!("found \"{text}\"")), "{error}");
+        }
+    }
+
+    #[test]
     fn what_does_not_fit_is_refused() {
         let huge = format!("{} s", "9".repeat(200));
         for text in ["2305844 s", &huge] {
             let error = text.parse::<Duration>().unwrap_err().to_string();
-            assert!(error.ends_with("is too large (at most 2305843 s)"), "{error}");
+            assert!(error.ends_with("is too large for any use"), "{error}");
         }
         assert_eq!(format!("{MAX} ps").parse(), Ok(Duration(MAX)));
     }

@@ -186,11 +186,23 @@ fn a_flow_entry_changes_a_generated_flow_or_adds_one() {
 const BARE_PAIRS: &str = "[topology]\nkind = \"backbone\"\npairs = 2\nflows = 10\n\
                           [traffic]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\n";
 
+/// Three flows that the topology makes.
+const THREE_FLOWS: &str = "[topology]\nkind = \"n-source\"\nsources = 3\n";
+
 #[test]
 fn networks_that_cannot_be_are_errors() {
     let flow = |keys: &str| format!("{TWO_WAYS}[[flow]]\nname = \"f\"\n{keys}");
     for (tables, expected) in [
         (TWO_WAYS.to_owned(), "test.toml: flow: the network has no flow: add a [[flow]] or a [[group]]"),
+        (
+            format!("{THREE_FLOWS}[[flow]]\nname = \"33\"\n"),
+            "test.toml:7: flow.0.from: this key is required: the topology makes no flow \"33\"; did you mean \"3\"? \
+             (it makes: 1, 2, 3)",
+        ),
+        (
+            format!("{THREE_FLOWS}[[flow]]\nname = \"1 .. 2\"\n[[flow]]\nname = \"2\"\n"),
+            "test.toml:10: flow.1.name: there is another [[flow]] \"2\", of the range \"1 .. 2\"",
+        ),
         (
             flow("from = \"a\""),
             "test.toml:15: flow.0.to: this key is required: the topology makes no flow \"f\"",

@@ -8,7 +8,7 @@ use celltrain_tcp::Params;
 
 use super::{
     super::{
-        error::Problem,
+        error::{Problem, suggestion},
         spec::{FlowSpec, Framing, Multipath, NodeKind, Routing, ShortFlows, Spec, Trace, Traffic},
     },
     Flow, Link, MAX_ACTIVE, MAX_FLOWS, MAX_RECORDED, MAX_ROUTE_LINKS, MAX_SHORT_FLOWS, MAX_WAYS, Names, Node,
@@ -67,7 +67,9 @@ fn drafts(spec: &Spec, generated: &mut Vec<OutlineFlow>, names: &Names) -> Resul
             (Some(node), _) => find(names, || format!("flow.{index}.{key}"), node),
             (None, Some(node)) => Ok(node),
             (None, None) => {
-                let message = format!("this key is required: the topology makes no flow \"{name}\"");
+                let made = drafts.iter().map(|draft| draft.flow.name.as_str());
+                let near = suggestion(&name, "it makes", made);
+                let message = format!("this key is required: the topology makes no flow \"{name}\"{near}");
                 Err(Problem::new(format!("flow.{index}.{key}"), message))
             }
         };
@@ -89,7 +91,10 @@ fn drafts(spec: &Spec, generated: &mut Vec<OutlineFlow>, names: &Names) -> Resul
         let draft = Draft { flow, entry: Some(index) };
         match number {
             Some(number) if drafts[number].entry.is_some() => {
-                let message = format!("there is another [[flow]] \"{name}\"");
+                let other = drafts[number].entry.map(|other| &spec.flow[other].name);
+                let range = other.filter(|other| **other != name);
+                let of_range = range.map_or_else(String::new, |range| format!(", of the range \"{range}\""));
+                let message = format!("there is another [[flow]] \"{name}\"{of_range}");
                 return Err(Problem::new(format!("flow.{index}.name"), message));
             }
             Some(number) => drafts[number] = draft,
