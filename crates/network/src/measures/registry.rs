@@ -140,7 +140,7 @@ pub static RUN: &[Measure] = measures![Run:
     ("excess", "excess", "E", "bit/s", "sum of max(0, rate - MCR) over the VCs with a guarantee (MCR) that ask for more: that send more in T than MCR and a burst of MBS allow, or carry TCP and lose cells; present if a VC of cells other than ABR has a guarantee", MEAN, "ATM Forum TM 4.1 appendix I.3", MORE),
     ("excess_fairness_equal", "fairness of the excess by equal parts", "J_e", "", "Jain's index of each VC's excess over equal parts of the whole", MEAN, "ATM Forum TM 4.1 appendix I.3", MORE),
     ("excess_fairness_weighted", "fairness of the excess by MCR", "J_w", "", "Jain's index of each VC's excess over parts of the whole in proportion to MCR", MEAN, "ATM Forum TM 4.1 appendix I.3", MORE),
-    ("synchronisation_index", "synchronisation index", "S", "", "(Var sum w - sum Var w) / ((sum sd w)^2 - sum Var w) of the congestion windows w at the sample times from the end of the warm-up on: 1 if all move together, 0 if they are unrelated; nothing if fewer than two of them vary; traced runs have it", MEAN, OURS, None),
+    ("synchronisation_index", "synchronisation index", "S", "", "(Var sum w - sum Var w) / ((sum sd w)^2 - sum Var w) of the congestion windows w at the sample times from the end of the warm-up on: 1 if all move together, 0 if they are unrelated, or if shares that drift apart outweigh losses in common; nothing if fewer than two of them vary; traced runs have it", MEAN, OURS, None),
     ("flows_completed", "flows completed", "", "events", "short flows and finite transfers that began in the measured part and ended in it; there, as the measures that follow, if a flow carries short flows or is a finite transfer", MEAN, OURS, None),
     ("flows_unfinished", "flows unfinished", "", "events", "short flows and finite transfers that began in the measured part and had not ended when the run did", MEAN, OURS, LESS),
     ("flows_turned_away", "flows turned away", "", "events", "short flows that arrived in the measured part when as many as may be were under way", MEAN, OURS, LESS),
@@ -237,6 +237,13 @@ pub static FLOW: &[Measure] = measures![Flow:
     ("response_time_p99", "99th percentile of the response time", "r_resp_99", "s", "the response time that 99 % of the requests did not exceed, within 1.6 %", "-", OURS, LESS),
     ("response_time_max", "longest response time", "max r_resp", "s", "the longest response time of a request", "-", OURS, LESS),
     ("completion_time", "completion time", "F_i", "s", "time from the start of a finite transfer until its last byte reached the receiver, wherever in the run it began; NaN for other flows, and where bytes are missing when the run ends", "-", "Dukkipati and McKeown 2006", LESS),
+    ("flows_completed", "transfers completed", "", "events", "short flows and finite transfers that began in the measured part and ended", SUM, OURS, None),
+    ("flows_unfinished", "unfinished transfers", "", "events", "short flows and finite transfers that began in the measured part and had not ended when the run did", SUM, OURS, LESS),
+    ("fct_mean", "mean flow completion time", "E[f]", "s", "mean completion time of these transfers, over those that ended; nothing where none did", "-", "Dukkipati and McKeown 2006", LESS),
+    ("fct_p50", "median flow completion time", "f_50", "s", "the completion time that half of them did not exceed", "-", "Dukkipati and McKeown 2006", LESS),
+    ("fct_p95", "95th percentile of the flow completion time", "f_95", "s", "the completion time that 95 % of them did not exceed", "-", "Dukkipati and McKeown 2006", LESS),
+    ("fct_p99", "99th percentile of the flow completion time", "f_99", "s", "the completion time that 99 % of them did not exceed", "-", "Dukkipati and McKeown 2006", LESS),
+    ("fct_max", "largest flow completion time", "max f", "s", "the completion time of the one that took longest", "-", OURS, LESS),
 ];
 
 /// Columns of `ports`, in their order. Counts are of packets where the port's link carries packets: `counted` says so.
@@ -301,7 +308,7 @@ pub static TIME: &[Measure] = measures![Time:
 pub static DISTRIBUTION: &[Measure] = measures![Bin:
     ("over", "over", "", "", "what the distribution is about: a flow, a kind of flows (tcp, other), a service category, the run, or a port", "-", OURS, None),
     ("entity", "entity", "", "", "name of the flow, kind, category or switch port; all for the run", "-", OURS, None),
-    ("measure", "measure", "", "", "transfer_delay: of frames that arrived whole; flow_completion_time: of short flows and finite transfers that began in the measured part and ended; occupancy: of the port's buffer over time, the cell in service included", "-", OURS, None),
+    ("measure", "measure", "", "", "transfer_delay: of frames that arrived whole; response_time: of requests; flow_completion_time: of short flows and finite transfers that began in the measured part and ended; occupancy: of the port's buffer over time, the cell in service included", "-", OURS, None),
     ("unit", "unit", "", "", "unit of low and high: ps for delays and times; cells or packets for occupancies, as the link carries them", "-", OURS, None),
     ("low", "lowest value", "", "", "the smallest value that falls into the bin, in the unit of the row", "-", OURS, None),
     ("high", "highest value", "x", "", "the largest value that falls into the bin, in the unit of the row; not above low x 65 / 64, and equal to it below 128", "-", OURS, None),

@@ -38,6 +38,8 @@ impl Completion {
 pub(super) struct Completions {
     /// Those that ended, by the order of the flows and of their arrivals.
     pub(super) done: Vec<Completion>,
+    /// How many had ended of all flows up to each, and how many of each had not.
+    flows: Vec<(usize, u64)>,
     /// Those that had not ended when the run did.
     pub(super) unfinished: u64,
     /// Those that found no endpoint free.
@@ -45,7 +47,7 @@ pub(super) struct Completions {
 }
 
 impl Completions {
-    /// Adds the flows that began within `window`. `had` is what their receivers got; `empty` gives the time that a number of bytes takes in an
+    /// Adds those of the next flow that began within `window`. `had` is what their receivers got; `empty` gives the time that a number of bytes takes in an
     /// empty network.
     pub(super) fn add(
         &mut self,
@@ -54,12 +56,13 @@ impl Completions {
         window: Range<Time>,
         empty: impl Fn(u64) -> Time,
     ) {
+        let mut unfinished = 0;
         for (begun, took) in std::iter::zip(begun, times(begun, had)) {
             if !window.contains(&begun.at) {
                 continue;
             }
             let Some(time) = took else {
-                self.unfinished += 1;
+                unfinished += 1;
                 continue;
             };
             self.done.push(Completion {
@@ -68,15 +71,21 @@ impl Completions {
                 slowdown: time as f64 / empty(begun.bytes) as f64,
             });
         }
+        self.unfinished += unfinished;
+        self.flows.push((self.done.len(), unfinished));
+    }
+
+    /// Those of flow `index` that ended, and how many had not.
+    pub(super) fn flow(&self, index: usize) -> (&[Completion], u64) {
+        let begin = index.checked_sub(1).map_or(0, |before| self.flows[before].0);
+        let (end, unfinished) = self.flows[index];
+        (&self.done[begin..end], unfinished)
     }
 
     /// The value of `get` below which a share `quantile` of the flows of `class` lies, all classes if none is given: the smallest that
     /// so many do not exceed. NaN without flows.
     pub(super) fn quantile(&self, class: Option<usize>, quantile: f64, get: fn(&Completion) -> f64) -> f64 {
-        let mut values = self.values(class, get);
-        values.sort_by(f64::total_cmp);
-        let place = (libm::ceil(quantile * values.len() as f64) as usize).max(1) - 1;
-        values.get(place).copied().unwrap_or(f64::NAN)
+        quantile_of(self.values(class, get), quantile)
     }
 
     /// The mean of `get` over the flows of `class`, all classes if none is given. NaN without flows.
@@ -89,6 +98,13 @@ impl Completions {
         let in_class = |done: &&Completion| class.is_none_or(|class| done.class() == class);
         self.done.iter().filter(in_class).map(get).collect()
     }
+}
+
+/// The smallest of `values` that a share `quantile` of them does not exceed; NaN without values.
+pub(super) fn quantile_of(mut values: Vec<f64>, quantile: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let place = (libm::ceil(quantile * values.len() as f64) as usize).max(1) - 1;
+    values.get(place).copied().unwrap_or(f64::NAN)
 }
 
 /// How long each flow took until its last byte reached the receiver; `None` for those of which bytes are missing.

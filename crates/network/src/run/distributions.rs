@@ -1,9 +1,10 @@
-//! Whole distributions of a run: transfer delays, completion times of short flows and finite transfers, and occupancies of ports over time.
+//! Whole distributions of a run: transfer delays, response times, completion times of short flows and finite transfers, and occupancies of
+//! ports over time.
 
 use celltrain_engine::{Time, time::SECOND};
 
 use super::{
-    completions::Completions,
+    completions::{Completion, Completions},
     flows::{category, kind},
 };
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
         registry,
     },
     port::{Location, Port},
-    scenario::{Flow, Graph},
+    scenario::{Flow, Graph, Traffic},
     table::{Column, Table},
 };
 
@@ -68,17 +69,16 @@ impl Rows {
         self.add(&of, delays.bins());
     }
 
+    fn add_responses(&mut self, over: &str, entity: &str, responses: &Histogram) {
+        let of = Of { over, entity, measure: "response_time", unit: "ps", weight_unit: "requests" };
+        self.add(&of, responses.bins());
+    }
+
     /// Adds the completion times of short flows and finite transfers.
-    fn add_completions(&mut self, completions: &Completions) {
+    fn add_completions(&mut self, over: &str, entity: &str, done: &[Completion]) {
         let mut times = Histogram::default();
-        completions.done.iter().for_each(|flow| times.add((flow.time * SECOND as f64).round() as Time));
-        let of = Of {
-            over: "run",
-            entity: "all",
-            measure: "flow_completion_time",
-            unit: "ps",
-            weight_unit: "transfers",
-        };
+        done.iter().for_each(|flow| times.add((flow.time * SECOND as f64).round() as Time));
+        let of = Of { over, entity, measure: "flow_completion_time", unit: "ps", weight_unit: "transfers" };
         self.add(&of, times.bins());
     }
 
@@ -100,12 +100,12 @@ impl Rows {
     }
 }
 
-/// The distributions of the transfer delays of `flows`, of each kind and category of them and of all, of the completion times of transfers,
-/// and of the occupancies of those `ports` that were told to follow theirs during the `window`.
+/// The distributions of the transfer delays of `flows`, of each kind and category of them and of all, of the response times of requests and of the
+/// completion times of transfers, of each flow that may have several and of all, and of the occupancies of those `ports` that were told to follow theirs during the `window`.
 pub(super) fn distribution_table<'a>(
     flows: &[Flow],
     delays: &[Option<&Delays>],
-    completions: Option<&Completions>,
+    (responses, completions): (&[Option<&Delays>], Option<&Completions>),
     ports: impl Iterator<Item = &'a Port>,
     graph: &Graph,
     window: Time,
@@ -119,7 +119,22 @@ pub(super) fn distribution_table<'a>(
     add_groups(&mut rows, "kind", flows, delays, &|flow| kind(flow).to_owned());
     add_groups(&mut rows, "category", flows, delays, &category);
     add_groups(&mut rows, "run", flows, delays, &|_| "all".to_owned());
-    completions.into_iter().for_each(|completions| rows.add_completions(completions));
+    for (flow, responses) in std::iter::zip(flows, responses) {
+        if let Some(responses) = responses {
+            rows.add_responses("flow", &flow.name, responses.histogram());
+        }
+    }
+    if let Some(all) = Together::of(responses.iter().copied()).filter(|_| !flows.is_empty()) {
+        rows.add_responses("run", "all", all.histogram());
+    }
+    if let Some(completions) = completions {
+        for (index, flow) in flows.iter().enumerate() {
+            if matches!(*flow.traffic, Traffic::ShortFlows(_)) {
+                rows.add_completions("flow", &flow.name, completions.flow(index).0);
+            }
+        }
+        rows.add_completions("run", "all", &completions.done);
+    }
     for port in ports.filter(|port| port.location == Location::Switch) {
         let Some(levels) = port.levels() else { continue };
         let busy: u64 = levels.bins().map(|(_, time)| time).sum();

@@ -3,7 +3,11 @@
 use celltrain_engine::{Time, time::seconds};
 use celltrain_tcp::Limits;
 
-use super::{Experiment, FlowCounts, bits_per_second, minimum_rate};
+use super::{
+    Experiment, FlowCounts, bits_per_second,
+    completions::{Completion, Completions, quantile_of},
+    minimum_rate,
+};
 use crate::{
     measures::{Delays, Excess, Together, registry},
     scenario::Flow,
@@ -11,13 +15,14 @@ use crate::{
 };
 
 impl Experiment<'_> {
-    /// One row per flow; `delays` are those of each flow's VC, `responses` the response times of its requests, and `transfers` the completion
-    /// times of finite transfers.
+    /// One row per flow; `delays` are those of each flow's VC, `responses` the response times of its requests, `transfers` the completion
+    /// times of finite transfers, and `completions` those of all transfers that began in the measured part.
     pub(super) fn flow_table(
         &self,
         counts: &[FlowCounts],
         delays: &[Option<&Delays>],
         (responses, transfers): (&[Option<&Delays>], Vec<f64>),
+        completions: Option<&Completions>,
         excess: Excess,
     ) -> Table {
         let (graph, window) = (&self.graph, self.window());
@@ -44,6 +49,15 @@ impl Experiment<'_> {
             minimum_rate(flow).filter(|_| flow.circuit == index).unwrap_or(f64::NAN)
         };
         let delay = |get: &dyn Fn(&Together<'_>) -> f64| of_each(delays, get);
+        let ended = |get: &dyn Fn(&[Completion], u64) -> f64| {
+            let of_flow = |index| {
+                let (done, unfinished) = completions.map_or((&[][..], 0), |all| all.flow(index));
+                get(done, unfinished)
+            };
+            Column::Number((0..counts.len()).map(of_flow).collect())
+        };
+        let quantile =
+            |share| ended(&|done, _| quantile_of(done.iter().map(|transfer| transfer.time).collect(), share));
         let response = |get: &dyn Fn(&Together<'_>) -> f64| of_each(responses, get);
         Table::of(
             registry::FLOW,
@@ -104,6 +118,18 @@ impl Experiment<'_> {
                 ("response_time_p99", response(&|times| times.quantile(0.99))),
                 ("response_time_max", response(&|times| times.most())),
                 ("completion_time", Column::Number(transfers)),
+                ("flows_completed", ended(&|done, _| done.len() as f64)),
+                ("flows_unfinished", ended(&|_, unfinished| unfinished as f64)),
+                (
+                    "fct_mean",
+                    ended(&|done, _| {
+                        done.iter().map(|transfer| transfer.time).sum::<f64>() / done.len() as f64
+                    }),
+                ),
+                ("fct_p50", quantile(0.5)),
+                ("fct_p95", quantile(0.95)),
+                ("fct_p99", quantile(0.99)),
+                ("fct_max", quantile(1.0)),
             ],
         )
     }

@@ -276,7 +276,7 @@ impl<'a> Experiment<'a> {
         series.append(&mut events.series);
         let summary = self.summary((&flows, arrived), &delays, &ports, &series, &excess, &waits);
         let waited = (responses.as_slice(), self.transfer_times(&network));
-        let of_flows = self.flow_table(&flows, &delays, waited, excess);
+        let of_flows = self.flow_table(&flows, &delays, waited, waits.completions.as_ref(), excess);
         // Of very many flows, they take as much room as the next table.
         drop(flows);
         RunResult {
@@ -285,7 +285,7 @@ impl<'a> Experiment<'a> {
             summary,
             flows: of_flows,
             ports: port_table(&self.graph, &ports, window, &network.locked()),
-            distributions: self.distributions(&delays, waits.completions.as_ref(), &network),
+            distributions: self.distributions(&delays, &responses, waits.completions.as_ref(), &network),
             series,
             events: events.table(),
             captures,
@@ -346,6 +346,7 @@ impl<'a> Experiment<'a> {
     fn distributions(
         &self,
         delays: &[Option<&Delays>],
+        responses: &[Option<&Delays>],
         completions: Option<&Completions>,
         network: &Network,
     ) -> Table {
@@ -356,7 +357,7 @@ impl<'a> Experiment<'a> {
         distribution_table(
             flows,
             delays,
-            completions,
+            (responses, completions),
             ports.into_iter().flat_map(Network::ports),
             &self.graph,
             self.window(),
