@@ -107,8 +107,8 @@ impl Flow {
             small_end: 0,
             cwnd: u64::from(params.initial_window) * mss,
             ssthresh: params.initial_ssthresh,
-            rwnd: params.receive_window,
-            rwnd_max: params.receive_window,
+            rwnd: params.advertised_window(),
+            rwnd_max: params.advertised_window(),
             duplicates: 0,
             allowance: 0,
             limited: 0,
@@ -222,8 +222,8 @@ impl Flow {
         self.nxt = self.una;
     }
 
-    /// A timeout has sent the sender back. The first segment goes though the receive window has no place for all of it, as one that an earlier ACK
-    /// gave may have: a receiver honours those (RFC 7323 section 2.4). Otherwise nothing would go, and nothing would tell of the window.
+    /// A timeout has sent the sender back. The first segment goes even where the receive window has no place for all of it: an earlier ACK gave
+    /// that place, and receivers honour it (RFC 7323 section 2.4). Otherwise nothing would go, and nothing would tell of the window.
     pub(crate) fn resend_beyond_window(&mut self) {
         let first = self.first_segment();
         self.resend_first =

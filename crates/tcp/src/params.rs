@@ -246,6 +246,13 @@ pub struct Params {
 }
 
 impl Params {
+    /// The window that a receiver advertises while nothing waits in its buffer: the whole buffer, as out-of-order data lie within the window; the
+    /// field holds 16 bits, shifted.
+    pub(crate) fn advertised_window(&self) -> u64 {
+        let shift = self.window_scale.unwrap_or(0);
+        (self.receive_window >> shift).min(u64::from(u16::MAX)) << shift
+    }
+
     /// What packets without new data have where ECN is `agreed` on, or asked for.
     pub(crate) const fn control_ecn(&self, agreed: bool) -> Ecn {
         if agreed && self.ecn_control_packets { Ecn::Ect0 } else { Ecn::NotEct }

@@ -25,7 +25,9 @@ impl Reader {
     /// The reader of these parameters, if the application does not read at once.
     pub(crate) fn new(params: &Params) -> Option<Self> {
         let shift = params.window_scale.unwrap_or(0);
-        let step = u64::from(params.mss).min(params.receive_window.div_ceil(2)).max(1 << shift);
+        let step = u64::from(params.mss).min(params.receive_window.div_ceil(2));
+        // A step that is part of a unit would be rounded away.
+        let step = step.next_multiple_of(1 << shift);
         let buffer = params.receive_window;
         params.read_rate.map(|rate| Self { rate, buffer, shift, step, read: 0, at: 0, edge: buffer })
     }

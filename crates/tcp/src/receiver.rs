@@ -92,7 +92,7 @@ impl Receiver {
         Self {
             params: Arc::clone(params),
             clock: Clock::new(params),
-            window: advertised_window(params),
+            window: params.advertised_window(),
             reader: Reader::new(params).map(Box::new),
             quick: QuickAcks::new(params),
             special: more_than_quick || QuickAcks::wanted_by(params),
@@ -606,11 +606,4 @@ impl MarkCount {
         self.untold = 0;
         Flags::of_ace(self.packets)
     }
-}
-
-/// The window that a receiver advertises: the whole buffer, as the application reads at once and out-of-order data
-/// lies within the window; the field holds 16 bits, shifted.
-fn advertised_window(params: &Params) -> u64 {
-    let shift = params.window_scale.unwrap_or(0);
-    (params.receive_window >> shift).min(u64::from(u16::MAX)) << shift
 }

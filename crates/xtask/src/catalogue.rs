@@ -63,7 +63,8 @@ category = \"abr\"
 ```
 
 Every port has an allocator of its own, and each lowers the explicit rate in the backward RM cells of the VCs that it carries
-forward. What VBR sends goes first and leaves that much less to share.
+forward. What VBR sends goes first and leaves that much less to share. GFR and UBR come after ABR: beside greedy ABR they have what the
+target utilisation leaves of the link. ERICA+, whose target is a queueing delay, leaves them nothing.
 
 ";
 

@@ -39,7 +39,7 @@ impl Classes {
     /// As [`PortState::holds_more`], in the queues of the category of `vc`.
     pub(super) fn holds_more<S: PortState>(&self, vc: u32, load: u64, port: &View<'_, Dequeue, S>) -> bool {
         if self.count == 1 {
-            return port.holds_more(None, load);
+            return port.holds_more(load);
         }
         let mut held = 0;
         self.busy(vc, port).any(|other| {

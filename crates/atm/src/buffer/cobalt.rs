@@ -6,12 +6,14 @@
 //! been empty, at most once in `target`. While the queue behaves, the probability is 0 and CoDel is alone.
 //!
 //! CoDel itself is kept simpler than in RFC 8289. It begins to count as soon as a frame has waited too long, and the first drop follows an
-//! interval later. Too long is more than `target`, and more than the link takes for four of the longest frames so far. When frames wait less,
-//! the number of drops counts down again at the same pace, so that dropping begins anew from where it was.
+//! interval later; in CAKE the second late frame is dropped at once if the queue had rested for longer than an interval. Too long is more
+//! than `target`, and more than the link takes for four of the longest frames so far. When frames wait less, the number of drops counts down
+//! again at the same pace, so that dropping begins anew from where it was.
 //!
-//! The last frame of the queue is not dropped. CAKE has such a state in each of its queues; here each service category has one, as strict
-//! priority gives it a queue of its own. Where the discipline has a queue for each VC, those of a category still share a state, and a VC
-//! that seldom waits keeps it from dropping at the others; `fq-codel` has a state for each.
+//! The last frame of the queue is not dropped, neither by CoDel nor by BLUE; a mark that CoDel gives it stays. CAKE has such a state in each
+//! of its queues; here each service category has one, as strict priority gives it a queue of its own. Where the discipline has a queue for
+//! each VC, those of a category still share a state, and a VC that seldom waits keeps it from dropping at the others; `fq-codel` has a state
+//! for each.
 //!
 //! An overflow is one of the buffer, or of a memory that ports share, that takes a frame or a part of it. A limit of a VC alone is none.
 //!
@@ -133,17 +135,22 @@ impl Control {
         }
     }
 
-    /// What becomes of a frame at the head of the queue. `draw`, from 0 to 1, decides for BLUE.
-    pub fn on_head(&mut self, now: Time, frame: Waited, draw: f64) -> Fate {
-        let fate = self.by_time(now, frame);
-        let fate = if draw < self.probability { Fate::Drop } else { fate };
+    /// What becomes of a frame at the head of the queue. `draw`, from 0 to 1, decides for BLUE. `is_last`: whether nothing waits behind the
+    /// frame that a drop could help; then it is sent where others are dropped, with the mark that it got.
+    pub fn on_head(&mut self, now: Time, frame: Waited, draw: f64, is_last: impl FnOnce() -> bool) -> Fate {
+        let by_time = self.by_time(now, frame);
+        let drops = by_time == Fate::Drop || draw < self.probability;
         if self.count == 0 {
             self.next = now.saturating_add(self.interval);
-        } else if fate != Fate::Drop {
+        } else if !drops {
             // What was not dropped for a while is not made up for at once.
             self.next = self.next.max(now);
         }
-        fate
+        match by_time {
+            _ if drops && !is_last() => Fate::Drop,
+            Fate::Mark => Fate::Mark,
+            Fate::Send | Fate::Drop => Fate::Send,
+        }
     }
 
     /// CoDel's part of the decision.
@@ -264,16 +271,13 @@ impl FrameRule for BySojournOrOverflow {
         }
     }
 
-    /// Behind the last frame of a queue nothing waits that a drop could help.
     fn on_head<S: PortState>(&mut self, head: Head, port: &View<'_, Dequeue, S>) -> Fate {
         let Head { cell, sojourn, now } = head;
         let is_long = self.is_long(sojourn, &cell);
         let marks = self.marks && cell.ecn.is_capable();
         let control = &mut self.controls[self.classes.of(cell.vc)];
         let draw = if control.probability() > 0.0 { self.generator.unit() } else { 1.0 };
-        match control.on_head(now, Waited { sojourn, is_long, marks }, draw) {
-            Fate::Drop if !self.classes.holds_more(cell.vc, codel::rest_of_frame(&cell), port) => Fate::Send,
-            fate => fate,
-        }
+        let is_last = || !self.classes.holds_more(cell.vc, codel::rest_of_frame(&cell), port);
+        control.on_head(now, Waited { sojourn, is_long, marks }, draw, is_last)
     }
 }

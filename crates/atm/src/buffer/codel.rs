@@ -12,8 +12,9 @@
 //! long broken frame it is more.
 //!
 //! Each service category has a state, as strict priority gives it a queue of its own (RFC 8289 section 4.4); what waits is counted over all of
-//! them. Where the discipline has a queue for each VC, those of a category still share a state, and a VC that seldom waits keeps it from
-//! dropping at the others: there `fq-codel` belongs, which has a state for each.
+//! them. When the link looks for something to send and a category has nothing, be it that one behind it is served or none, its time above
+//! the target is over. Where the discipline has a queue for each VC, those of a category still share a state, and a VC that seldom waits
+//! keeps it from dropping at the others: there `fq-codel` belongs, which has a state for each.
 //!
 //! The state is five numbers for each queue; the frames carry the time of their arrival.
 
@@ -98,6 +99,8 @@ pub struct Control {
     count: u64,
     last_count: u64,
     dropped: Dropped,
+    /// How often the queue had been found empty when a frame was last looked at.
+    empty: u64,
 }
 
 impl Control {
@@ -113,7 +116,20 @@ impl Control {
             count: 0,
             last_count: 0,
             dropped: Dropped::No,
+            empty: 0,
         }
+    }
+
+    /// The queue has been found empty so often until now.
+    pub fn note_empty(&mut self, times: u64) {
+        if std::mem::replace(&mut self.empty, times) != times {
+            self.on_empty();
+        }
+    }
+
+    /// The queue is found empty: nothing is above the target.
+    pub fn on_empty(&mut self) {
+        (self.first_above, self.dropping, self.dropped) = (None, false, Dropped::No);
     }
 
     /// What becomes of a frame at the head of the queue that has waited `sojourn`, where no more waits behind it than one of the longest
@@ -228,8 +244,9 @@ impl FrameRule for BySojourn {
 
     fn on_head<S: PortState>(&mut self, head: Head, port: &View<'_, Dequeue, S>) -> Fate {
         let Head { cell, sojourn, now } = head;
-        let short = self.longest.is_short(&cell, |load| port.holds_more(None, load));
+        let short = self.longest.is_short(&cell, |load| port.holds_more(load));
         let control = &mut self.controls[self.classes.of(cell.vc)];
+        control.note_empty(port.empty_looks(cell.vc));
         control.on_head(now, sojourn, short, self.marks && cell.ecn.is_capable())
     }
 }

@@ -12,6 +12,11 @@
 //! counts against the buffer, too, and the scheduler does not hear of a frame that is discarded as it arrives, whereas in the source an
 //! empty queue has entered the list of new ones by then.
 //!
+//! CoDel drops nothing while no more waits in all queues together than the longest frame so far has (RFC 8289 section 4.4). So a queue with a
+//! frame or two drops as well, if the others let it wait for longer than the target. When a queue has its turn and is empty, its time above
+//! the target is over. Disciplines other than `flow-queue` give an empty queue no turn: there it is over for what finds nothing of its VC in
+//! the buffer.
+//!
 //! The state is five numbers of CoDel per queue, and the number of cells that each has in the buffer.
 
 use std::cmp::Reverse;
@@ -95,14 +100,29 @@ impl FrameRule for BySojournPerVc {
         (count > 0).then_some(FirstFrames { vc, count, shared })
     }
 
+    /// Where a queue that empties has no turn, the next unit finds it empty.
+    #[inline]
+    fn on_unit<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Dequeue, S>) {
+        if port.vc_occupancy(cell.vc) == 0
+            && port.empty_turns(cell.vc).is_none()
+            && let Some(control) = self.controls.get_mut(cell.vc as usize)
+        {
+            control.on_empty();
+        }
+    }
+
     fn on_head<S: PortState>(&mut self, head: Head, port: &View<'_, Dequeue, S>) -> Fate {
         let Head { cell, sojourn, now } = head;
-        let short = self.longest.is_short(&cell, |load| port.holds_more(Some(cell.vc), load));
+        let short = self.longest.is_short(&cell, |load| port.holds_more(load));
         let marks = self.marks && cell.ecn.is_capable();
         let queue = port.queue_of(cell.vc, Side::Departure) as usize;
         if queue >= self.controls.len() {
             self.controls.resize(queue + 1, self.fresh.clone());
         }
-        self.controls[queue].on_head(now, sojourn, short, marks)
+        let control = &mut self.controls[queue];
+        if let Some(times) = port.empty_turns(cell.vc) {
+            control.note_empty(times);
+        }
+        control.on_head(now, sojourn, short, marks)
     }
 }

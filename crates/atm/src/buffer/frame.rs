@@ -98,6 +98,12 @@ pub trait FrameRule: Sized {
         false
     }
 
+    /// A unit arrives, whatever becomes of it; called before anything else is, and again after each push-out.
+    #[inline(always)]
+    fn on_unit<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Self::Needs, S>) {
+        let _ = (cell, port);
+    }
+
     /// A frame begins, which may find the buffer full; called before [`FrameRule::admits`].
     #[inline(always)]
     fn on_first<S: PortState>(&mut self, cell: &Cell, port: &View<'_, Self::Needs, S>, now: Time) {
@@ -264,6 +270,7 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
         now: Time,
     ) -> Answer<R> {
         let first = port.is_first();
+        self.rule.on_unit(cell, port);
         if R::Needs::PUSH_OUT
             && (first || self.is_whole(cell))
             && let Some(victim) = self.rule.push_out(cell, port)

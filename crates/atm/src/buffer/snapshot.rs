@@ -89,7 +89,7 @@ impl PortState for Snapshot {
         self.vc_occupancy(vc)
     }
 
-    fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
-        vc.map_or_else(|| self.occupancy(), |vc| self.vc_occupancy(vc)) > load
+    fn holds_more(&self, load: u64) -> bool {
+        self.occupancy() > load
     }
 }

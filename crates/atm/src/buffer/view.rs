@@ -89,8 +89,21 @@ pub trait PortState {
     /// What waits of `vc`, in bytes of packets or in cells, whatever the unit of the buffer; `shared` as in [`PortState::waiting_frames`].
     fn waiting_load(&self, vc: u32, shared: bool) -> u64;
 
-    /// Whether more than `load` waits in the queue that the unit at hand, of `vc`, has left, or in all, in bytes of packets or in cells.
-    fn holds_more(&self, vc: Option<u32>, load: u64) -> bool;
+    /// Whether more than `load` waits, in bytes of packets or in cells.
+    fn holds_more(&self, load: u64) -> bool;
+
+    /// How often the link has looked for something to send of the category of `vc` and found nothing; not counted where all VCs are of one.
+    fn empty_looks(&self, vc: u32) -> u64 {
+        let _ = vc;
+        0
+    }
+
+    /// How often the turn of the queue came that the unit at hand, of `vc`, has left, and it was empty; nothing if a queue that empties has no
+    /// turn.
+    fn empty_turns(&self, vc: u32) -> Option<u64> {
+        let _ = vc;
+        None
+    }
 }
 
 /// The frames to be pushed out at the head of a queue: the first ones of which nothing has left it.
@@ -389,7 +402,9 @@ impl<S: PortState> View<'_, Dequeue, S> {
         queue_of(vc: u32, side: Side) -> u32;
         waiting_frames(vc: u32, shared: bool) -> u64;
         waiting_load(vc: u32, shared: bool) -> u64;
-        holds_more(vc: Option<u32>, load: u64) -> bool;
+        holds_more(load: u64) -> bool;
+        empty_looks(vc: u32) -> u64;
+        empty_turns(vc: u32) -> Option<u64>;
     }
 }
 

@@ -126,7 +126,7 @@ impl Scheduler for DeficitRoundRobin {
     fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
 
     /// The VC goes on with its turn. If it has left the round, it keeps nothing.
-    fn refund(&mut self, vc: u32, size: u32) {
+    fn refund(&mut self, vc: u32, size: u32, _: &impl Queues) {
         if self.turns.front() == Some(&vc) {
             self.vcs[vc as usize].deficit += self.cost * u128::from(size);
         }

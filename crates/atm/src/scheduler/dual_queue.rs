@@ -123,7 +123,7 @@ impl Scheduler for DualQueue {
         Some(vc)
     }
 
-    fn refund(&mut self, _: u32, _: u32) {
+    fn refund(&mut self, _: u32, _: u32, _: &impl Queues) {
         self.owed = self.owed_before;
     }
 

@@ -79,6 +79,8 @@ pub struct FlowQueue {
     credits: Vec<i64>,
     /// Whether each queue is in one of the lists.
     listed: Vec<bool>,
+    /// How often the turn of each queue came while it was empty.
+    empty_turns: Vec<u64>,
     new: VecDeque<usize>,
     old: VecDeque<usize>,
     /// The queues, unless each VC has one of its own, which has its label.
@@ -115,6 +117,7 @@ impl Scheduler for FlowQueue {
             quantum: params.quantum.unwrap_or_else(|| vcs.units_of_bytes(QUANTUM)).into(),
             credits: vec![0; count],
             listed: vec![false; count],
+            empty_turns: vec![0; count],
             new: VecDeque::new(),
             old: VecDeque::new(),
             shared,
@@ -146,7 +149,11 @@ impl Scheduler for FlowQueue {
             }
             if is_new { &mut self.new } else { &mut self.old }.pop_front();
             let spent = self.credits[queue] <= 0;
-            self.credits[queue] += if spent { self.quantum } else { 0 };
+            if spent {
+                self.credits[queue] += self.quantum;
+            } else {
+                self.empty_turns[queue] += 1;
+            }
             if spent || is_new {
                 self.old.push_back(queue);
             } else {
@@ -156,7 +163,7 @@ impl Scheduler for FlowQueue {
     }
 
     /// The VC's units wait where the one that was taken did, until another comes.
-    fn refund(&mut self, vc: u32, size: u32) {
+    fn refund(&mut self, vc: u32, size: u32, _: &impl Queues) {
         let queue = self.queue_of(vc);
         self.credits[queue] += i64::from(size);
     }
@@ -164,6 +171,10 @@ impl Scheduler for FlowQueue {
     /// A queue of which nothing is left stays in its list, and is found empty when its turn comes.
     fn withdraw(&mut self, vc: u32, size: u32, behind: usize, _: Instant, _: &impl Queues) {
         self.shared.iter_mut().for_each(|shared| shared.withdraw(vc, size, behind));
+    }
+
+    fn empty_turns(&self, vc: u32) -> Option<u64> {
+        Some(self.empty_turns[self.queue_of(vc)])
     }
 
     fn shared(&self, vc: u32, side: Side) -> Option<SharedQueue<'_>> {

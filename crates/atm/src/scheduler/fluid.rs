@@ -101,13 +101,13 @@ impl Fluid {
         state.end
     }
 
-    /// A unit of `vc`, of `size`, is pushed out. What was done of it is done for the others at once. `behind` are the sizes of the units of
-    /// the VC behind it, and `tags` the virtual times at which they end, which are then earlier.
+    /// A unit of `vc`, of `size`, is pushed out or dropped. What was done of it counts for the units of the VC behind it, and for the others,
+    /// at once, if those are not as much. `behind` are their sizes, and `tags` the virtual times at which they end, which are then earlier.
     pub(super) fn withdraw<'a>(
         &mut self,
         vc: u32,
         size: u32,
-        behind: impl DoubleEndedIterator<Item = u32> + ExactSizeIterator + Clone,
+        behind: impl DoubleEndedIterator<Item = u32> + ExactSizeIterator,
         tags: impl DoubleEndedIterator<Item = &'a mut Tag> + ExactSizeIterator,
         service: ServiceTime,
     ) {
@@ -121,24 +121,20 @@ impl Fluid {
         let state = &mut self.vcs[vc as usize];
         let share = u128::from(state.share);
         let left = (state.end - self.now) * share + u128::from(state.over);
-        // What is left of the unit: all behind it comes after it.
-        let after: u128 = behind.clone().map(|size| service.of(size).bits()).sum();
-        let of_unit = left.saturating_sub(after).min(work);
-        self.done += work - of_unit;
-        let left = left - of_unit;
+        let own = left.min(work);
+        self.done += work - own;
+        let left = left - own;
+        (state.end, state.over) = (self.now + left / share, (left % share) as u64);
         if left == 0 {
             self.shares -= state.share;
             self.ends.remove(vc);
-            return;
-        }
-        (state.end, state.over) = (self.now + left / share, (left % share) as u64);
-        self.ends.set(vc, key.min(state.end));
-        if of_unit == 0 {
-            return;
+        } else {
+            self.ends.set(vc, key.min(state.end));
         }
         let (mut end, mut over) = (state.end, state.over);
-        for (size, tag) in std::iter::zip(behind, tags).rev() {
-            *tag = end;
+        // What ended before keeps its time.
+        for (size, tag) in std::iter::zip(behind, tags).rev().take_while(|(_, tag)| **tag > self.now) {
+            *tag = end.max(self.now);
             if state.spacing.size != size {
                 state.spacing = Spacing::new(size, state.share, service);
             }

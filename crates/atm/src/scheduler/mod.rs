@@ -174,13 +174,20 @@ pub trait Scheduler: Sized {
     }
 
     /// The unit of `size` that was taken out last, of `vc`, is not sent: the discard policy has dropped it. A discipline that counts
-    /// what VCs send takes it back (not `wfq`, whose fluid system keeps it), one that gives them turns gives it another.
-    fn refund(&mut self, vc: u32, size: u32) {
-        let _ = (vc, size);
+    /// what VCs send takes it back, one that gives them turns gives it another. `queues` is without it.
+    fn refund(&mut self, vc: u32, size: u32, queues: &impl Queues) {
+        let _ = (vc, size, queues);
     }
 
     /// A unit of `size` was pushed out of the queue of `vc` at `now`; `behind` units of the VC wait behind it. `queues` is without it.
     fn withdraw(&mut self, vc: u32, size: u32, behind: usize, now: Instant, queues: &impl Queues);
+
+    /// How often the turn of the queue came out of which the last unit of `vc` was taken, and it was empty; nothing if a queue that empties
+    /// has no turn.
+    fn empty_turns(&self, vc: u32) -> Option<u64> {
+        let _ = vc;
+        None
+    }
 
     /// The queue at the given side of `vc` that it shares with other VCs; nothing if each VC has a queue of its own.
     fn shared(&self, vc: u32, side: Side) -> Option<SharedQueue<'_>> {

@@ -30,6 +30,8 @@ pub struct Priority {
     class: Vec<usize>,
     /// One discipline a class, the most urgent first.
     classes: Vec<Discipline>,
+    /// How often each of them, of several, had nothing to send when the link looked.
+    empty_looks: Vec<u64>,
     /// Whether all of them forget what came before once the link is free and nothing waits.
     forgets: bool,
 }
@@ -45,7 +47,8 @@ impl Priority {
         let class = |&category: &Category| Discipline::new(params, Vcs::of(category, vcs, service));
         let classes = categories.iter().map(class).collect::<Result<Vec<_>, _>>()?;
         let forgets = classes.iter().all(Discipline::forgets);
-        Ok(Self { class: classes_of_vcs, classes, forgets })
+        let empty_looks = vec![0; classes.len()];
+        Ok(Self { class: classes_of_vcs, classes, empty_looks, forgets })
     }
 
     /// Whether the units of all VCs are sent in the order of their arrival.
@@ -65,8 +68,33 @@ impl Priority {
     pub fn next(&mut self, now: Instant, queues: &impl Queues) -> Option<u32> {
         match &mut self.classes[..] {
             [only] => only.next(now, queues),
-            classes => classes.iter_mut().find_map(|class| class.next(now, queues)),
+            classes => std::iter::zip(classes, &mut self.empty_looks).find_map(|(class, empty_looks)| {
+                let next = class.next(now, queues);
+                *empty_looks += u64::from(next.is_none());
+                next
+            }),
         }
+    }
+
+    /// The link looks for something to send while nothing waits, and need not ask: as [`Priority::next`].
+    #[inline]
+    pub fn look_in_vain(&mut self) {
+        if self.classes.len() > 1 {
+            self.empty_looks.iter_mut().for_each(|empty_looks| *empty_looks += 1);
+        }
+    }
+
+    /// How often the link has looked for something to send of the category of `vc` and found nothing; not counted where all VCs are of one.
+    #[must_use]
+    pub fn empty_looks(&self, vc: u32) -> u64 {
+        if self.classes.len() > 1 { self.empty_looks[self.class[vc as usize]] } else { 0 }
+    }
+
+    /// As [`super::Scheduler::empty_turns`].
+    #[must_use]
+    pub fn empty_turns(&self, vc: u32) -> Option<u64> {
+        let class = if self.classes.len() > 1 { self.class[vc as usize] } else { 0 };
+        self.classes[class].empty_turns(vc)
     }
 
     /// As [`super::Scheduler::FORGETS`].
@@ -90,8 +118,8 @@ impl Priority {
     }
 
     /// As [`super::Scheduler::refund`].
-    pub fn refund(&mut self, vc: u32, size: u32) {
-        self.class_of(vc).refund(vc, size);
+    pub fn refund(&mut self, vc: u32, size: u32, queues: &impl Queues) {
+        self.class_of(vc).refund(vc, size, queues);
     }
 
     /// As [`super::Scheduler::withdraw`].

@@ -63,8 +63,14 @@ macro_rules! disciplines {
             }
 
             /// As [`Scheduler::refund`].
-            pub fn refund(&mut self, vc: u32, size: u32) {
-                with_discipline!(self, discipline => discipline.refund(vc, size));
+            pub fn refund(&mut self, vc: u32, size: u32, queues: &impl Queues) {
+                with_discipline!(self, discipline => discipline.refund(vc, size, queues));
+            }
+
+            /// As [`Scheduler::empty_turns`].
+            #[must_use]
+            pub fn empty_turns(&self, vc: u32) -> Option<u64> {
+                with_discipline!(self, discipline => discipline.empty_turns(vc))
             }
 
             /// As [`Scheduler::shared`].

@@ -57,7 +57,7 @@ impl Scheduler for RoundRobin {
     fn pass(&mut self, _: u32, _: u32, _: Instant, _: &impl Queues) {}
 
     /// The next unit of the VC has the turn of the one that was dropped.
-    fn refund(&mut self, vc: u32, _: u32) {
+    fn refund(&mut self, vc: u32, _: u32, _: &impl Queues) {
         if self.turns.back() == Some(&vc) {
             self.turns.rotate_right(1);
         }

@@ -11,6 +11,8 @@
 //! packet of the fluid system. SCFQ does not: a VC may wait for one packet of each of the others. A packet counts with its own bytes, where
 //! WFQ counts the time that it occupies the link, with what that adds to it.
 //!
+//! Among units with equal tags, that of the VC with the lowest number goes first.
+//!
 //! The state is a tag for each busy VC, in a heap; the time per unit grows with the logarithm of their number.
 
 use celltrain_engine::Instant;
@@ -111,7 +113,7 @@ impl Scheduler for Scfq {
 
     /// The next unit of the VC begins when the one that was dropped would have begun, and virtual time is what it was. A short unit may thus
     /// have a tag before that: it goes next, and virtual time does not go back for it.
-    fn refund(&mut self, vc: u32, size: u32) {
+    fn refund(&mut self, vc: u32, size: u32, _: &impl Queues) {
         self.now = self.before;
         if let Some(tag) = self.heads.get(vc) {
             let spacing = self.spacing[vc as usize] * Tag::from(size);

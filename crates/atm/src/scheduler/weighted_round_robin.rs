@@ -129,7 +129,7 @@ impl Scheduler for WeightedRoundRobin {
     }
 
     /// The next unit of the VC has the turn of the one that was dropped.
-    fn refund(&mut self, vc: u32, _: u32) {
+    fn refund(&mut self, vc: u32, _: u32, _: &impl Queues) {
         *self.left(vc) += 1;
         let (turns, waiting) = (&mut self.turns, &mut self.waiting);
         // Where `next` has put the VC, if it has another unit.

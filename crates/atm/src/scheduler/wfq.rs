@@ -3,23 +3,24 @@
 //! The fluid system, generalised processor sharing (GPS), serves all busy VCs at once, each at a rate in proportion to its share.
 //! It is computed beside the link. A unit joins it at the instant of its arrival, also during the service of another unit, and the
 //! fluid system works whenever the link does. When the link is free, the unit that the fluid system finishes first is sent next;
-//! among units that finish at once, that of the VC with the lowest number. A unit therefore ends at most one largest unit after
-//! the fluid system finishes it, whatever the number of VCs and their shares (Parekh and Gallager 1993, theorem 1). Under `scfq`
-//! it may be late by one unit of each of the others.
+//! among units that finish at once, that of the VC with the lowest number, as far as instants are exact. A unit therefore ends at
+//! most one largest unit after the fluid system finishes it, whatever the number of VCs and their shares (Parekh and Gallager
+//! 1993, theorem 1). Under `scfq` it may be late by one unit of each of the others.
 //!
 //! Work is the time that units occupy the link, including what the link adds to a packet. It is exact: no rounding accumulates
-//! over a run, and both systems always have the same work left. Arrivals are exact to 2^-64 ps times the sum of the shares,
-//! which have no common divisor. VCs that get only what a more urgent category leaves divide that as a link of their own: the
-//! fluid system stands still while another category is served.
+//! over a run, and both systems always have the same work left. Instants in the fluid system are rounded, by less than 2^-64 ps
+//! times the sum of the shares, which have no common divisor: those of arrivals, and of what finishes earlier because a unit is
+//! pushed out or dropped. That may decide between units that would finish at once. VCs that get only what a more urgent category
+//! leaves divide that as a link of their own: the fluid system stands still while another category is served.
 //!
-//! A unit that is pushed out leaves both systems. The work that the fluid system had done on it goes to the others at once, so
-//! both systems again have the same work left. The others finish earlier and in the same order. Measured against the earlier
-//! times, a unit may be late by as much more as the others were given in the busy period. A VC is not charged for pushed-out
-//! units.
+//! A unit that is pushed out, or dropped at the head of its queue, leaves both systems. The work that the fluid system had done on
+//! it counts at once for the units of its VC behind it, and for the other VCs if those are not as much, so both systems again have
+//! the same work left. Measured against the times at which the fluid system then finishes them, a unit may be late by as much more
+//! as was given so in the busy period. A VC is not charged for units that are not sent.
 //!
 //! The state is a tag for each unit, and two heaps of VCs: those that wait, by their first tags, and those that are busy in the
-//! fluid system, by their last. The time per unit grows with the logarithm of the number of busy VCs; to push a unit out takes a step for
-//! each of its VC behind it, too. Memory is allocated only for a queue longer than any before.
+//! fluid system, by their last. The time per unit grows with the logarithm of the number of busy VCs; to push a unit out or drop it
+//! takes a step for each of its VC behind it, too. Memory is allocated only for a queue longer than any before.
 
 use std::collections::VecDeque;
 
@@ -57,7 +58,7 @@ pub struct Wfq {
     in_service: InService,
 }
 
-/// The unit in service, or the last one.
+/// The unit in service, or the last one, unless that was dropped.
 #[derive(Debug, Clone, Copy, Default)]
 struct InService {
     began: Instant,
@@ -74,6 +75,25 @@ impl InService {
         // Another category may have been served since it ended.
         let done = now.max(self.began).since(self.began).bits().min(self.work).max(self.done);
         done - std::mem::replace(&mut self.done, done)
+    }
+}
+
+impl Wfq {
+    /// The next unit of `vc` to be sent is another one, or there is none.
+    #[inline]
+    fn set_head(&mut self, vc: u32) {
+        match self.tags[vc as usize].front() {
+            Some(&tag) => self.heads.set(vc, tag),
+            None => self.heads.remove(vc),
+        }
+    }
+
+    /// A unit of `vc` leaves the fluid system without being sent; those from `place` on were behind it.
+    fn leave(&mut self, vc: u32, size: u32, place: usize, queues: &impl Queues) {
+        let tags = &mut self.tags[vc as usize];
+        let sizes = (place..tags.len()).map(|place| queues.size(vc, place).expect("a unit with a tag waits"));
+        self.fluid.withdraw(vc, size, sizes, tags.range_mut(place..), self.service);
+        self.set_head(vc);
     }
 }
 
@@ -119,12 +139,8 @@ impl Scheduler for Wfq {
     #[inline]
     fn next(&mut self, now: Instant, queues: &impl Queues) -> Option<u32> {
         let (_, vc) = self.heads.first()?;
-        let tags = &mut self.tags[vc as usize];
-        tags.pop_front();
-        match tags.front() {
-            Some(&tag) => self.heads.set(vc, tag),
-            None => self.heads.remove(vc),
-        }
+        self.tags[vc as usize].pop_front();
+        self.set_head(vc);
         let size = queues.size(vc, 0).expect("the first unit of the VC waits");
         self.fluid.serve(self.in_service.work - self.in_service.done);
         self.in_service = InService { began: now, work: self.service.of(size).bits(), done: 0 };
@@ -140,16 +156,17 @@ impl Scheduler for Wfq {
         self.in_service = InService { began: now, work: self.service.of(size).bits(), done: 0 };
     }
 
+    /// The link does nothing for the unit, which had lost its tag as it was taken out.
+    fn refund(&mut self, vc: u32, size: u32, queues: &impl Queues) {
+        self.in_service = InService::default();
+        self.leave(vc, size, 0, queues);
+    }
+
     fn withdraw(&mut self, vc: u32, size: u32, behind: usize, now: Instant, queues: &impl Queues) {
         self.fluid.serve(self.in_service.work_until(now));
         let tags = &mut self.tags[vc as usize];
         let place = tags.len() - 1 - behind;
         tags.remove(place);
-        let sizes = (place..tags.len()).map(|place| queues.size(vc, place).expect("a unit with a tag waits"));
-        self.fluid.withdraw(vc, size, sizes, tags.range_mut(place..), self.service);
-        match tags.front() {
-            Some(&tag) => self.heads.set(vc, tag),
-            None => self.heads.remove(vc),
-        }
+        self.leave(vc, size, place, queues);
     }
 }

@@ -119,7 +119,7 @@ impl PortState for Buffer {
         unreachable!("nothing is pushed out at the head of the queue of VC {vc} here")
     }
 
-    fn holds_more(&self, _: Option<u32>, _: u64) -> bool {
+    fn holds_more(&self, _: u64) -> bool {
         unreachable!("nothing is decided at the head of a queue here")
     }
 }

@@ -26,7 +26,7 @@ fn control() -> Control {
 
 /// What becomes of a frame at `at` milliseconds if BLUE's draw is 1, which drops nothing.
 fn fate(control: &mut Control, at: u64, frame: Waited) -> Fate {
-    control.on_head(at * MILLISECOND, frame, 1.0)
+    control.on_head(at * MILLISECOND, frame, 1.0, || false)
 }
 
 #[test]
@@ -80,8 +80,35 @@ fn what_can_be_marked_is_marked_by_time_and_dropped_by_the_overflow_probability(
     assert_eq!(fate(control, 110, capable), Fate::Mark);
     control.on_full(111 * MILLISECOND);
     // 1/256.
-    assert_eq!(control.on_head(112 * MILLISECOND, Waited { sojourn: 0, ..capable }, 0.0039), Fate::Drop);
-    assert_eq!(control.on_head(113 * MILLISECOND, Waited { sojourn: 0, ..capable }, 0.004), Fate::Send);
+    let in_time = Waited { sojourn: 0, ..capable };
+    assert_eq!(control.on_head(112 * MILLISECOND, in_time, 0.0039, || false), Fate::Drop);
+    assert_eq!(control.on_head(113 * MILLISECOND, in_time, 0.004, || false), Fate::Send);
+}
+
+/// "Last packet in queue may be marked, shouldn't be dropped" (CAKE of Linux).
+#[test]
+fn the_last_frame_is_sent_where_others_are_dropped_and_keeps_its_mark() {
+    for (marks, draw, of_last, of_others) in [
+        (false, 1.0, Fate::Send, Fate::Drop),
+        (true, 1.0, Fate::Mark, Fate::Mark),
+        (true, 0.0, Fate::Mark, Fate::Drop),
+        (false, 0.0, Fate::Send, Fate::Drop),
+    ] {
+        let mut control = control();
+        // BLUE drops with a probability of 1/256, and the next late frame is due.
+        control.on_full(50 * MILLISECOND);
+        let decide = |control: &mut Control, at: u64, is_last| {
+            control.on_head(at * MILLISECOND, Waited { marks, ..waited(6) }, draw, || is_last)
+        };
+        let mut other = control.clone();
+        assert_eq!(decide(&mut control, 51, true), of_last, "{marks}, {draw}");
+        assert_eq!(decide(&mut other, 51, false), of_others, "{marks}, {draw}");
+        // Either counts alike.
+        let next = |control: &mut Control| {
+            (52..400).find(|&at| control.on_head(at * MILLISECOND, waited(6), 1.0, || false) == Fate::Drop)
+        };
+        assert_eq!(next(&mut control), next(&mut other), "{marks}, {draw}");
+    }
 }
 
 #[test]

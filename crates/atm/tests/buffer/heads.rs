@@ -153,8 +153,8 @@ fn cobalt_hears_of_overflows_of_the_buffer_alone() {
     }
 }
 
-/// VC 0 is in a queue of its own, the others share one.
-struct Hashed(Snapshot);
+/// VC 0 is in a queue of its own, the others share one. Categories and queues were found empty so often.
+struct Hashed(Snapshot, u64);
 
 impl Hashed {
     fn together(&self, vc: u32, shared: bool) -> Vec<u32> {
@@ -202,8 +202,14 @@ impl PortState for Hashed {
     fn waiting_load(&self, vc: u32, shared: bool) -> u64 {
         self.together(vc, shared).into_iter().map(|vc| self.0.vc_occupancy(vc)).sum()
     }
-    fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
-        vc.map_or(self.occupancy(), |vc| self.waiting_load(vc, true)) > load
+    fn holds_more(&self, load: u64) -> bool {
+        self.occupancy() > load
+    }
+    fn empty_looks(&self, _: u32) -> u64 {
+        self.1
+    }
+    fn empty_turns(&self, _: u32) -> Option<u64> {
+        Some(self.1)
     }
 }
 
@@ -213,7 +219,7 @@ fn vcs_in_one_queue_give_way_together() {
     let mut policy = FqCodel::new(&codel::Params::default(), &context(100, &contracts(3))).unwrap();
     let packet = |vc| Cell { vc, length: 1, ..Cell::default() };
     let mut victim = |vc, held: [u64; 3], limited| {
-        let port = Hashed(Snapshot { packets: true, limited, ..Snapshot::of(100, &held) });
+        let port = Hashed(Snapshot { packets: true, limited, ..Snapshot::of(100, &held) }, 0);
         match policy.on_arrival(&packet(vc), &View::new(&port, true), 0) {
             Verdict::PushOut(victim) => victim,
             other => panic!("{other:?}"),
@@ -234,7 +240,7 @@ fn vcs_in_one_queue_share_a_state_of_codel() {
     // Frames have waited too long from 0 on, those of VCs 1 and 2 in turns.
     for (then, expected) in [(0, Fate::Send), (1, Fate::Drop), (2, Fate::Drop)] {
         let mut policy = FqCodel::new(&codel::Params::default(), &context(300, &contracts(3))).unwrap();
-        let port = Hashed(busy());
+        let port = Hashed(busy(), 0);
         let mut head = |vc, now: Time| {
             let head = Head { cell: Cell { vc, length: 1, ..Cell::default() }, sojourn: 20 * MS, now };
             policy.on_head(head, &View::new(&port, true))
@@ -242,4 +248,77 @@ fn vcs_in_one_queue_share_a_state_of_codel() {
         assert_eq!(head(1, 20 * MS), Fate::Send);
         assert_eq!(head(then, 121 * MS), expected, "VC {then}");
     }
+}
+
+/// A packet of VC 0 that has waited for 20 ms.
+fn late(now: Time) -> Head {
+    Head { cell: Cell { length: 1, ..Cell::default() }, sojourn: 20 * MS, now }
+}
+
+/// What becomes of packets of VC 0 that have waited too long, at 20 and 121 ms, if its category or queue was found empty so often between;
+/// and at 222 ms.
+fn fates_if_empty<P: BufferPolicy<Needs = celltrain_atm::buffer::Dequeue>>(
+    policy: &mut P,
+    times: u64,
+) -> [Fate; 3] {
+    [(20, 7), (121, 7 + times), (222, 7 + times)]
+        .map(|(at, times)| policy.on_head(late(at * MS), &View::new(&Hashed(busy(), times), true)))
+}
+
+/// "queue is empty - we can't be above TARGET" (RFC 8289 section 5.6): the interval begins anew.
+#[test]
+fn what_was_found_empty_has_not_been_above_the_target() {
+    let (params, two) = (codel::Params::default(), two_categories());
+    for (times, expected) in
+        [(0, [Fate::Send, Fate::Drop, Fate::Send]), (1, [Fate::Send, Fate::Send, Fate::Drop])]
+    {
+        let mut codel = Codel::new(&params, &context(300, &two)).unwrap();
+        assert_eq!(fates_if_empty(&mut codel, times), expected, "{times}");
+        let mut fq_codel = FqCodel::new(&params, &context(300, &contracts(3))).unwrap();
+        assert_eq!(fates_if_empty(&mut fq_codel, times), expected, "{times}");
+    }
+}
+
+/// Where a queue that empties has no turn, what arrives next finds that it is empty: the rest of a frame, too.
+#[test]
+fn what_arrives_finds_its_queue_empty() {
+    for (waits, first, expected) in [(1, true, Fate::Drop), (0, true, Fate::Send), (0, false, Fate::Send)] {
+        let mut policy = FqCodel::new(&codel::Params::default(), &context(u64::MAX, &contracts(3))).unwrap();
+        assert_eq!(policy.on_head(late(20 * MS), &busy().view(true)), Fate::Send);
+        let packet = Cell { length: 1, ..Cell::default() };
+        let port = Snapshot::of(u64::MAX, &[waits, 100, 0]);
+        assert!(is_queued(policy.on_arrival(&packet, &port.view(first), 101 * MS)));
+        assert_eq!(policy.on_head(late(121 * MS), &busy().view(true)), expected);
+    }
+}
+
+/// "when testing for queue occupancy before dropping, the total occupancy of all queues sharing the same output link SHOULD be used" (RFC 8289
+/// section 4.4).
+#[test]
+fn a_packet_alone_in_its_queue_is_dropped_if_others_let_it_wait() {
+    for (others, expected) in [(0, Fate::Send), (100, Fate::Drop)] {
+        let mut policy = FqCodel::new(&codel::Params::default(), &context(300, &contracts(3))).unwrap();
+        let port = Snapshot::of(300, &[1, others, 0]);
+        assert_eq!(policy.on_head(late(20 * MS), &port.view(true)), Fate::Send);
+        assert_eq!(policy.on_head(late(121 * MS), &port.view(true)), expected, "beside {others}");
+    }
+}
+
+/// Behind the last frame of the buffer nothing waits: it is not dropped, and keeps the mark that CoDel gives it where BLUE would drop it.
+#[test]
+fn cobalt_sends_the_last_frame_marked() {
+    let last = Snapshot::of(300, &[0; 3]);
+    let mut policy =
+        Cobalt::new(&cobalt::Params { ecn: true, ..cobalt::Params::default() }, &context(100, &contracts(3)))
+            .unwrap();
+    let packet = Cell { length: 1, ecn: Ecn::Capable, ..Cell::default() };
+    // Overflows, until BLUE drops all.
+    for time in 1..300 {
+        let full = Snapshot::of(100, &[100, 0, 0]);
+        assert!(!is_queued(policy.on_arrival(&packet, &full.view(true), time * 10 * MS)));
+    }
+    let head = |ecn| Head { cell: Cell { ecn, ..packet }, ..late(3000 * MS) };
+    assert_eq!(policy.on_head(head(Ecn::Capable), &last.view(true)), Fate::Mark);
+    assert_eq!(policy.on_head(head(Ecn::Capable), &busy().view(true)), Fate::Drop);
+    assert_eq!(policy.on_head(head(Ecn::default()), &last.view(true)), Fate::Send);
 }

@@ -262,8 +262,8 @@ impl PortState for Model {
         waiting.map(|cell| u64::from(cell.load())).sum()
     }
 
-    fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
-        let waiting = self.queue.iter().skip(1).filter(|cell| vc.is_none_or(|vc| cell.vc == vc));
+    fn holds_more(&self, load: u64) -> bool {
+        let waiting = self.queue.iter().skip(1);
         waiting.map(|cell| u64::from(cell.load())).sum::<u64>() > load
     }
 }

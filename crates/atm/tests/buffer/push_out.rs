@@ -560,8 +560,8 @@ impl PortState for AtLimit {
     fn waiting_load(&self, vc: u32, _: bool) -> u64 {
         self.snapshot.waiting_load(vc, false)
     }
-    fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
-        self.snapshot.holds_more(vc, load)
+    fn holds_more(&self, load: u64) -> bool {
+        self.snapshot.holds_more(load)
     }
 }
 
@@ -611,8 +611,8 @@ impl PortState for Listing {
     fn waiting_load(&self, vc: u32, _: bool) -> u64 {
         self.state.waiting_load(vc, false)
     }
-    fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
-        self.state.holds_more(vc, load)
+    fn holds_more(&self, load: u64) -> bool {
+        self.state.holds_more(load)
     }
 }
 

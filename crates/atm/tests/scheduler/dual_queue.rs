@@ -55,7 +55,7 @@ impl Link {
     /// As `next`, of which the policy drops what was chosen.
     fn drop_next(&mut self) {
         let (vc, (size, _)) = self.next().expect("a packet waits");
-        self.scheduler.refund(vc, size);
+        self.scheduler.refund(vc, size, &self.store);
     }
 
     fn withdraw(&mut self, vc: u32) {

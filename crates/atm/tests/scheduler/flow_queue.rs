@@ -184,7 +184,7 @@ fn a_shared_queue_says_what_is_in_it() {
                 let taken = port.next().unwrap();
                 assert_eq!(taken, model.pop_front());
                 if let Some((vc, size)) = taken {
-                    port.scheduler.refund(vc, size);
+                    port.scheduler.refund(vc, size, &port.store);
                     sent.push((vc, size));
                 }
             }
@@ -215,4 +215,30 @@ fn a_unit_has_left_the_queue_in_which_it_waited() {
     }
     let alone = discipline(&of(DisciplineName::DeficitRoundRobin), &weighted(&[1]));
     assert!(alone.shared(0, Side::Arrival).is_none());
+}
+
+/// RFC 8290 section 4.2: CoDel is asked for a packet of a queue when that has its turn and credits, be it empty or not.
+#[test]
+fn the_turns_of_empty_queues_are_counted() {
+    for (sets, ways) in [(0, 8), (1, 8)] {
+        let mut port = port(sets, ways, 2);
+        let empty = |port: &Port<Discipline>| [0, 1].map(|vc| port.scheduler.empty_turns(vc));
+        port.enqueue(0, 600);
+        (0..4).for_each(|_| port.enqueue(1, 600));
+        let mut turn = |vc: u32, expected: [u64; 2]| {
+            assert_eq!(port.next().unwrap().map(|(vc, _)| vc), Some(vc));
+            assert_eq!(empty(&port), expected.map(Some), "{sets} x {ways}");
+        };
+        turn(0, [0, 0]);
+        // Still new, with 400 bytes left: empty, it goes to the end of the old ones.
+        turn(1, [1, 0]);
+        turn(1, [1, 0]);
+        // Its turn comes first, and it leaves the list.
+        turn(1, [2, 0]);
+        turn(1, [2, 0]);
+        assert_eq!(port.next(), Ok(None));
+        assert_eq!(empty(&port), [Some(2), Some(1)]);
+    }
+    let other = discipline(&of(DisciplineName::RoundRobin), &weighted(&[1]));
+    assert_eq!(other.empty_turns(0), None);
 }

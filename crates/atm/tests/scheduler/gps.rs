@@ -120,15 +120,26 @@ impl Gps {
         self.now = Work::new(now);
     }
 
-    /// The unit of `vc` with that number is pushed out. What the fluid system did for it, it does for the others at
-    /// once; returns how much that is, rounded up.
+    /// The unit of `vc` with that number is pushed out or dropped. What the fluid system did for it, it does at once for the next ones of the
+    /// VC, and for the others if there are none; returns how much that is, rounded up.
     pub(crate) fn withdraw(&mut self, vc: u32, number: usize, work: u128) -> u128 {
         let queue = &mut self.queues[vc as usize];
         let left = queue.iter().find(|unit| unit.number == number).map_or(Work::default(), |unit| unit.left);
         queue.retain(|unit| unit.number != number);
         let done = Work::new(work).minus(left);
         self.ends[number] = None;
-        self.work(done, false);
+        let mut rest = done;
+        while rest > Work::default()
+            && let Some(head) = queue.front_mut()
+        {
+            let step = rest.min(head.left);
+            (rest, head.left) = (rest.minus(step), head.left.minus(step));
+            if head.left == Work::default() {
+                let unit = queue.pop_front().expect("the VC is busy");
+                self.ends[unit.number] = Some(self.now);
+            }
+        }
+        self.work(rest, false);
         done.ceil()
     }
 

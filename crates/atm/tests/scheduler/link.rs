@@ -26,6 +26,8 @@ pub(crate) enum Event {
     PushOut(u32, usize),
     /// Once it is free, the link serves a more urgent category for so many cells or bytes.
     Away(u32),
+    /// The next unit that it would send is dropped.
+    Drop,
 }
 
 /// A link and the fluid system beside it.
@@ -44,6 +46,8 @@ pub(crate) struct Link {
     free: Instant,
     /// Work done before the unit in service.
     before: u128,
+    /// How many units are to be dropped that go next.
+    drops: u32,
     gps: Gps,
     outcome: Outcome,
 }
@@ -51,7 +55,7 @@ pub(crate) struct Link {
 /// What came of it.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// When each unit was sent, by number; `None` if it was pushed out.
+    /// When each unit was sent, by number; `None` if it was pushed out or dropped.
     pub(crate) ends: Vec<Option<u128>>,
     /// When the fluid system ended each.
     fluid: Vec<Option<u128>>,
@@ -61,7 +65,7 @@ pub(crate) struct Outcome {
     pub(crate) units: Vec<(u32, u128)>,
     /// The unit sent, and the first units of the other VCs at that time.
     choices: Vec<(usize, Vec<usize>)>,
-    /// What the fluid system did for units that were pushed out, and when.
+    /// What the fluid system did for units that were pushed out or dropped, and when.
     pub(crate) returned: Vec<(u128, u128)>,
     /// The service time of the largest unit.
     pub(crate) largest: u128,
@@ -81,6 +85,7 @@ impl Link {
             length: 0,
             free: Instant::default(),
             before: 0,
+            drops: 0,
             gps: Gps::new(weights),
             outcome: Outcome::default(),
         }
@@ -106,6 +111,7 @@ impl Link {
             Event::Arrival(vc, size) => self.arrive(now, vc, size),
             Event::PushOut(vc, behind) => self.push_out(now, vc, behind),
             Event::Away(slots) => self.free = self.free.max(now).plus_slots(self.slot, slots.into()),
+            Event::Drop => self.drops += 1,
         }
         self.check_backlog(now);
         if self.free <= now && self.waits() {
@@ -144,6 +150,9 @@ impl Link {
         let vc = self.scheduler.next(now, &self.store).expect("the link never rests while a unit waits");
         let size = self.store.0[vc as usize].pop_front().expect("the VC has a unit");
         let number = self.numbers[vc as usize].pop_front().unwrap();
+        if self.drops > 0 {
+            return self.drop_taken(now, vc, size, number);
+        }
         let heads = self.numbers.iter().enumerate().filter(|(other, _)| *other != vc as usize);
         let heads = heads.filter_map(|(_, numbers)| numbers.front().copied()).collect();
         self.outcome.choices.push((number, heads));
@@ -151,6 +160,16 @@ impl Link {
         (self.began, self.length) = (now, self.length(size));
         self.free = now.plus_slots(self.slot, u64::from(size) + self.overhead);
         self.outcome.ends[number] = Some(self.before + self.length);
+    }
+
+    /// The unit that has just left its queue is not sent.
+    fn drop_taken(&mut self, now: Instant, vc: u32, size: u32, number: usize) {
+        self.drops -= 1;
+        self.gps.serve_until(self.work(now));
+        let done = self.gps.withdraw(vc, number, self.length(size));
+        self.outcome.returned.push((self.work(now), done));
+        self.scheduler.refund(vc, size, &self.store);
+        self.check_backlog(now);
     }
 
     /// What is left to serve is the same in both systems.
@@ -239,6 +258,7 @@ pub(crate) enum Kind {
     Arrival,
     PushOut,
     Away,
+    Drop,
 }
 
 /// 2^-24 ps.
@@ -264,6 +284,7 @@ impl Case {
                 Kind::Arrival => Event::Arrival(vc, size),
                 Kind::PushOut => Event::PushOut(vc, step.size as usize % 8),
                 Kind::Away => Event::Away(size),
+                Kind::Drop => Event::Drop,
             };
             link.handle(now, event);
         }

@@ -59,6 +59,19 @@ proptest! {
     ) {
         case.serve(&of(DisciplineName::Wfq)).check(case.slack()).map_err(TestCaseError::fail)?;
     }
+
+    /// What is dropped at the head of a queue is given back as what is pushed out.
+    #[test]
+    fn so_it_is_where_units_are_dropped_that_go_next(
+        case in case(
+            prop_oneof![
+                10 => Just(Kind::Arrival), 3 => Just(Kind::Drop), 1 => Just(Kind::PushOut), 1 => Just(Kind::Away),
+            ],
+            250,
+        ),
+    ) {
+        case.serve(&of(DisciplineName::Wfq)).check(case.slack()).map_err(TestCaseError::fail)?;
+    }
 }
 
 #[test]

@@ -69,3 +69,27 @@ fn shares_are_those_of_a_category() {
         error.message
     );
 }
+
+/// Of several categories, those are found empty that have nothing when the link looks; the search ends at what it serves.
+#[test]
+fn categories_are_found_empty_up_to_the_one_that_is_served() {
+    for &name in DisciplineName::ALL {
+        let mut port =
+            Port::new(Priority::new(&of(name), &contracts(), service()).unwrap(), CATEGORIES.len());
+        // VCs of CBR, GFR and UBR.
+        let empty = |port: &Port<Priority>| [1, 2, 0].map(|vc| port.scheduler.empty_looks(vc));
+        (0..2).for_each(|_| port.enqueue(2, 1));
+        port.enqueue(0, 1);
+        for expected in [[1, 0, 0], [2, 0, 0], [3, 1, 0], [4, 2, 1]] {
+            port.next().unwrap();
+            assert_eq!(empty(&port), expected, "{name:?}");
+        }
+        port.scheduler.look_in_vain();
+        assert_eq!(empty(&port), [5, 3, 2], "{name:?}");
+    }
+    let alone = vec![Contract::default(); 2];
+    let mut port = Port::new(Priority::new(&of(DisciplineName::Fifo), &alone, service()).unwrap(), 2);
+    port.next().unwrap();
+    port.scheduler.look_in_vain();
+    assert_eq!(port.scheduler.empty_looks(1), 0, "all are of one category");
+}

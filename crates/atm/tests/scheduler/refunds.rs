@@ -5,12 +5,13 @@ use celltrain_atm::scheduler::{DisciplineName, SchedulerParams, weighted_round_r
 
 use crate::model::{Port, discipline, of, weighted};
 
-/// Disciplines that divide by what was sent. The fluid system of `wfq` keeps units that were dropped.
-const COUNTING: [DisciplineName; 5] = [
+/// Disciplines that divide by what was sent.
+const COUNTING: [DisciplineName; 6] = [
     DisciplineName::RoundRobin,
     DisciplineName::WeightedRoundRobin,
     DisciplineName::DeficitRoundRobin,
     DisciplineName::Scfq,
+    DisciplineName::Wfq,
     DisciplineName::FlowQueue,
 ];
 
@@ -30,7 +31,7 @@ fn sent(params: &SchedulerParams, weights: &[u32], dropped: u32, size: impl Fn(u
         let (vc, load) = port.next().unwrap().expect("all VCs have something to send");
         heads += u32::from(vc == 0);
         if vc == 0 && heads % 8 < dropped {
-            port.scheduler.refund(vc, load);
+            port.scheduler.refund(vc, load, &port.store);
         } else {
             sent[vc as usize] += u64::from(load);
         }
@@ -48,7 +49,9 @@ fn drops_at_the_head_change_no_shares() {
     }
     let bursts = weighted_round_robin::Params { interleaved: false, ..Default::default() };
     let bursts = SchedulerParams { weighted_round_robin: bursts, ..of(DisciplineName::WeightedRoundRobin) };
-    for params in [bursts, of(DisciplineName::WeightedRoundRobin), of(DisciplineName::Scfq)] {
+    let weighted_shares =
+        [DisciplineName::WeightedRoundRobin, DisciplineName::Scfq, DisciplineName::Wfq].map(of);
+    for params in weighted_shares.into_iter().chain([bursts]) {
         for dropped in [1, 4, 7] {
             let weighted = sent(&params, &[3, 1], dropped, |_| 1);
             assert!(weighted[0].abs_diff(3 * weighted[1]) < 100, "{params:?}, {dropped}: {weighted:?}");
@@ -58,7 +61,12 @@ fn drops_at_the_head_change_no_shares() {
 
 #[test]
 fn nor_do_drops_of_packets_of_all_sizes() {
-    for name in [DisciplineName::DeficitRoundRobin, DisciplineName::Scfq, DisciplineName::FlowQueue] {
+    for name in [
+        DisciplineName::DeficitRoundRobin,
+        DisciplineName::Scfq,
+        DisciplineName::Wfq,
+        DisciplineName::FlowQueue,
+    ] {
         for dropped in [1, 4, 7] {
             let sent = sent(&of(name), &[1, 1], dropped, |number| 1 + number * 7 % 30);
             assert!(sent[0].abs_diff(sent[1]) < 500, "{name:?}, {dropped} of eight: {sent:?}");
@@ -74,7 +82,7 @@ fn a_vc_whose_last_unit_is_dropped_keeps_nothing() {
         for _ in 0..100 {
             port.enqueue(0, 1);
             let (vc, load) = port.next().unwrap().expect("a unit waits");
-            port.scheduler.refund(vc, load);
+            port.scheduler.refund(vc, load, &port.store);
         }
         let mut order = Vec::new();
         (0..64).for_each(|_| port.enqueue(1, 1));

@@ -129,7 +129,10 @@ impl Calendar {
                 self.enter(process);
             }
         }
-        self.soon[place] = entered;
+        // What happens as many windows later as there are places is there already.
+        if self.soon[place].is_empty() {
+            self.soon[place] = entered;
+        }
     }
 }
 
@@ -162,6 +165,16 @@ mod tests {
         let due: Vec<_> = windows(&mut calendar).into_iter().filter(|(_, due)| !due.is_empty()).collect();
         assert_eq!(due, [(10, vec![0]), (30, vec![2, 3]), (600_010, vec![1])]);
         assert_eq!(calendar.first(), NEVER);
+    }
+
+    /// A timer was set anew, and its outdated entry comes up exactly so many windows before it as there are places.
+    #[test]
+    fn a_time_one_turn_of_the_places_ahead_is_not_lost() {
+        let mut calendar = Calendar::new(10, 2);
+        calendar.enter_all([0, 3_000].into_iter());
+        calendar.set(1, 3_000 + 10 * SOON);
+        let due: Vec<_> = windows(&mut calendar).into_iter().filter(|(_, due)| !due.is_empty()).collect();
+        assert_eq!(due, [(10, vec![0]), (3_010 + 10 * SOON, vec![1])]);
     }
 
     #[test]

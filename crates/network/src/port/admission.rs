@@ -93,8 +93,16 @@ impl<S: Service> PortState for Arrival<'_, S> {
         self.service.waiting_load(vc, shared)
     }
 
-    fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
-        self.service.holds_more(vc, load)
+    fn holds_more(&self, load: u64) -> bool {
+        self.service.holds_more(load)
+    }
+
+    fn empty_looks(&self, vc: u32) -> u64 {
+        self.service.empty_looks(vc)
+    }
+
+    fn empty_turns(&self, vc: u32) -> Option<u64> {
+        self.service.empty_turns(vc)
     }
 }
 

@@ -198,10 +198,18 @@ impl<F: Fifo> Service for Computed<F> {
         panic!("what waits of VC {vc} is not known: a port whose policy pushes out stores its queues")
     }
 
-    fn holds_more(&self, _: Option<u32>, _: u64) -> bool {
+    fn holds_more(&self, _: u64) -> bool {
         panic!(
             "what waits is not known: a port whose policy decides at the head of the queue stores its queues"
         )
+    }
+
+    fn empty_looks(&self, _: u32) -> u64 {
+        0
+    }
+
+    fn empty_turns(&self, _: u32) -> Option<u64> {
+        None
     }
 
     fn remove_first_frame(&mut self, vc: u32, now: Instant) -> (Vec<Unit>, bool) {

@@ -357,8 +357,8 @@ impl Store {
         }
     }
 
-    /// Whether a scheduler counts more than `load` of the units of `vc`, or of all, together.
-    pub(super) fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
+    /// Whether a scheduler counts more than `load` of the units of all VCs together.
+    pub(super) fn holds_more(&self, load: u64) -> bool {
         let mut left = load;
         let mut is_beyond = |unit: &Unit| match left.checked_sub(unit.load().into()) {
             Some(rest) => {
@@ -367,11 +367,9 @@ impl Store {
             }
             None => true,
         };
-        match (&self.units, vc) {
-            (Waiting::ByVc(queues), Some(vc)) => queues.queues[vc as usize].load > load,
-            (Waiting::ByVc(queues), None) => queues.load > load,
-            (Waiting::Together(queue), Some(vc)) => queue.units_back(vc).any(&mut is_beyond),
-            (Waiting::Together(queue), None) => queue.units().any(&mut is_beyond),
+        match &self.units {
+            Waiting::ByVc(queues) => queues.load > load,
+            Waiting::Together(queue) => queue.units().any(&mut is_beyond),
         }
     }
 
@@ -604,15 +602,13 @@ mod tests {
                     assert_eq!(store.waiting_of(vc), model.queue.len() as u64);
                     let waiting = model.queue.len() as u64;
                     assert_eq!(store.load_of(vc), waiting);
-                    assert!(!store.holds_more(Some(vc), waiting));
-                    assert!(waiting == 0 || store.holds_more(Some(vc), waiting - 1));
                     let held = store.units().map(|unit| &unit.cell).filter(|cell| cell.vc == vc);
                     assert!(held.eq(&model.queue));
                     whole += u64::from(model.last_frame().is_some());
                 }
                 assert_eq!(store.waiting(), turns.len() as u64);
-                assert!(!store.holds_more(None, turns.len() as u64));
-                assert!(turns.is_empty() || store.holds_more(None, turns.len() as u64 - 1));
+                assert!(!store.holds_more(turns.len() as u64));
+                assert!(turns.is_empty() || store.holds_more(turns.len() as u64 - 1));
             }
             assert!(whole > 2000, "{whole}");
         }

@@ -107,8 +107,14 @@ pub(super) trait Service {
     /// What waits of `vc`, in bytes of packets or in cells; `shared`: of all VCs in its queue.
     fn waiting_load(&self, vc: u32, shared: bool) -> u64;
 
-    /// Whether more than `load` waits in the queue that `vc` has left, or in all.
-    fn holds_more(&self, vc: Option<u32>, load: u64) -> bool;
+    /// Whether more than `load` waits.
+    fn holds_more(&self, load: u64) -> bool;
+
+    /// How often the link has looked for something to send of the category of `vc` and found nothing, where there are several.
+    fn empty_looks(&self, vc: u32) -> u64;
+
+    /// How often the turn of the queue came that `vc` has left, and it was empty, if such a queue has a turn.
+    fn empty_turns(&self, vc: u32) -> Option<u64>;
 
     /// Takes the first of those frames out of the buffer, its first unit first; returns also whether nothing more of it comes.
     fn remove_first_frame(&mut self, vc: u32, now: Instant) -> (Vec<Unit>, bool);

@@ -205,6 +205,9 @@ impl Stored {
     #[inline(always)]
     fn take_next<const PLAIN: bool>(&mut self, now: Instant) -> bool {
         if if PLAIN { self.store.waiting() == 0 } else { self.has_nothing() } {
+            if let Some(scheduler) = self.scheduler.as_mut().filter(|_| !PLAIN) {
+                scheduler.look_in_vain();
+            }
             return false;
         }
         let Some(scheduler) = self.scheduler.as_mut().filter(|_| !PLAIN) else {
@@ -249,7 +252,7 @@ impl Stored {
         let unit = self.unit;
         self.leave(&unit, now);
         if let Some(scheduler) = &mut self.scheduler {
-            scheduler.refund(unit.cell.vc, unit.load());
+            scheduler.refund(unit.cell.vc, unit.load(), &self.store);
         }
     }
 
@@ -453,11 +456,16 @@ impl Service for Stored {
         }
     }
 
-    fn holds_more(&self, vc: Option<u32>, load: u64) -> bool {
-        match vc.and_then(|vc| self.shared(vc, Side::Departure)) {
-            Some(queue) => queue.load > load,
-            None => self.store.holds_more(vc, load),
-        }
+    fn holds_more(&self, load: u64) -> bool {
+        self.store.holds_more(load)
+    }
+
+    fn empty_looks(&self, vc: u32) -> u64 {
+        self.scheduler.as_ref().map_or(0, |scheduler| scheduler.empty_looks(vc))
+    }
+
+    fn empty_turns(&self, vc: u32) -> Option<u64> {
+        self.scheduler.as_ref()?.empty_turns(vc)
     }
 
     fn remove_first_frame(&mut self, vc: u32, now: Instant) -> (Vec<Unit>, bool) {

@@ -99,6 +99,38 @@ fn a_sparse_category_does_not_keep_codel_from_dropping_in_another() {
     }
 }
 
+/// RFC 8289 section 5.6: "queue is empty - we can't be above TARGET". Each packet of the urgent category waits for the one in transmission, 9 ms,
+/// and nothing of its category is behind it.
+#[test]
+fn codel_drops_nothing_of_a_category_that_is_found_empty() {
+    let result = run(
+        "duration = \"4 s\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[link]\nframing = \"packets\"\noverhead = \"0 B\"\n\
+         rate = \"1 Gbit/s\"\ndelay = \"1 us\"\ntrunk.rate = \"1 Mbit/s\"\n[switch]\nbuffer = \"100 packets\"\n\
+         discard.policy = \"codel\"\n[[flow]]\nname = \"1\"\nvc.category = \"cbr\"\n\
+         traffic = { kind = \"cbr\", rate = \"100 kbit/s\", packet = \"500 B\", start = \"3 ms\" }\n[[flow]]\nname = \"2\"\n\
+         traffic = { kind = \"cbr\", rate = \"1.2 Mbit/s\", packet = \"1500 B\" }\n",
+    );
+    assert_eq!(value(&result.flows, "1", "cells_discarded"), 0.0);
+    assert!(value(&result.flows, "2", "cells_discarded") > 30.0);
+}
+
+/// RFC 8289 section 4.4: the occupancy of all queues counts. No connection has more than two packets under way, and forty of them let each wait
+/// for ten times the target.
+#[test]
+fn queues_of_two_packets_drop_if_they_are_many() {
+    let dropped = |sources: u32| {
+        let result = run(&format!(
+            "duration = \"4 s\"\n[topology]\nkind = \"n-source\"\nsources = {sources}\n[link]\nframing = \"packets\"\n\
+             rate = \"10 Mbit/s\"\ndelay = \"1 ms\"\naccess.rate = \"1 Gbit/s\"\n[switch]\nbuffer = \"1000 packets\"\n\
+             scheduler.discipline = \"flow-queue\"\ndiscard.policy = \"fq-codel\"\n\
+             [tcp]\nstack = \"newreno\"\nmss = \"1460 B\"\nreceive-window = \"2920 B\"\n[traffic]\nkind = \"greedy\"\n"
+        ));
+        at_bottleneck(&result, "discarded_at_head")
+    };
+    let (few, many) = (dropped(2), dropped(40));
+    assert!(few == 0.0 && many > 40.0, "{few} and {many}");
+}
+
 /// A limit of one VC fills no buffer: BLUE, which answers overflows, stays away from the others.
 #[test]
 fn a_vc_at_its_limit_is_no_overflow_for_cobalt() {
@@ -137,12 +169,14 @@ fn what_several_flows_have_in_a_queue_counts_together() {
 /// at the head gets its half; the other is without a packet at times.
 #[test]
 fn drops_at_the_head_change_no_shares() {
-    for discipline in ["flow-queue", "round-robin", "weighted-round-robin", "deficit-round-robin", "scfq"] {
+    for discipline in
+        ["flow-queue", "round-robin", "weighted-round-robin", "deficit-round-robin", "scfq", "wfq"]
+    {
         let result = run(&format!(
             "duration = \"12 s\"\nwarm-up = \"4 s\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[link]\nframing = \"packets\"\n\
              rate = \"10 Mbit/s\"\ndelay = \"1 ms\"\naccess.rate = \"100 Mbit/s\"\n[switch]\nbuffer = \"2000 packets\"\n\
              scheduler.discipline = \"{discipline}\"\n\
-             discard = {{ policy = \"fq-codel\", fq-codel.interval = \"5 ms\", fq-codel.target = \"1 ms\" }}\n[[flow]]\nname = \"1\"\n\
+             discard = {{ policy = \"fq-codel\", fq-codel.interval = \"10 ms\", fq-codel.target = \"5 ms\" }}\n[[flow]]\nname = \"1\"\n\
              traffic = {{ kind = \"poisson\", rate = \"20 Mbit/s\", packet = \"1000 B\" }}\n[[flow]]\nname = \"2\"\n\
              traffic = {{ kind = \"poisson\", rate = \"6 Mbit/s\", packet = \"1000 B\" }}\n"
         ));

@@ -46,7 +46,8 @@ impl CongestionControl for Reno {
         self.credit = 0;
         let half = match flow.params.halving {
             Halving::Flight => flow.in_network() / 2,
-            Halving::Window | Halving::Segments => half_window(flow),
+            Halving::Window => half_of(flow, flow.cwnd.min(flow.rwnd)),
+            Halving::Segments => half_of(flow, flow.cwnd),
         };
         half.max(2 * flow.mss)
     }
@@ -56,7 +57,8 @@ impl CongestionControl for Reno {
         match flow.params.halving {
             // RFC 3168 section 6.1.2: the congestion window is halved, however little of it is in use just now.
             Halving::Flight => flow.cwnd / 2,
-            Halving::Window | Halving::Segments => half_window(flow),
+            Halving::Window => half_of(flow, flow.cwnd.min(flow.rwnd)),
+            Halving::Segments => half_of(flow, flow.cwnd),
         }
     }
 
@@ -70,7 +72,7 @@ impl CongestionControl for Reno {
     }
 }
 
-/// Half of the window, in whole segments (4.3BSD, Linux).
-fn half_window(flow: &Flow) -> u64 {
-    flow.cwnd.min(flow.rwnd) / 2 / flow.mss * flow.mss
+/// Half of a window, in whole segments (4.3BSD, Linux).
+fn half_of(flow: &Flow, window: u64) -> u64 {
+    window / 2 / flow.mss * flow.mss
 }

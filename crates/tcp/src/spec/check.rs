@@ -73,7 +73,7 @@ impl StackSpec {
             params.reductions == Reductions::Standard || params.ecn_window_min == 2 || !params.ecn,
             "ecn-window-min",
             || {
-                "reductions = \"linux\" leave two segments; set reductions = \"standard\", or leave this out"
+                "reductions = \"linux\" leaves two segments; set reductions = \"standard\", or leave this out"
                     .into()
             },
         )?;

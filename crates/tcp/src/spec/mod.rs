@@ -77,7 +77,8 @@ pub struct StackSpec {
     /// Standard: `byte-counting`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_avoidance: Option<CongestionAvoidance>,
-    /// What `congestion-control = "reno"` halves at a loss (RFC 5681 section 3.1). Standard: `flight`; `linux`: `segments`.
+    /// What `congestion-control = "reno"`, and `"dctcp"` and `"prague"` as it, halve at a loss (RFC 5681 section 3.1). Standard: `flight`; `linux` and
+    /// `prague`: `segments`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub halving: Option<Halving>,
     /// `congestion-control = "cubic"`: a flow that lost before it regained its old window aims lower (RFC
@@ -92,7 +93,7 @@ pub struct StackSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cubic_arithmetic: Option<CubicArithmetic>,
     /// How the window is reduced for a mark, and by a timeout. `linux` needs `recovery = "rack"`, which counts what arrives. Standard:
-    /// `standard`; `linux`: `linux`, but with other recoveries, and with a congestion control that has its own answer, `prague` or `bbr`.
+    /// `standard`; `linux`: `linux`, except with other recoveries and with `congestion-control = "prague"` or `"bbr"`, which keep `standard`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reductions: Option<Reductions>,
     /// When three duplicate ACKs do not count, as they may echo an earlier loss (RFC 6582 section 3.2). Not

@@ -107,6 +107,10 @@ impl Rack {
     #[inline]
     fn proceed(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         (flow.alarm, self.waits_for_order) = (NEVER, false);
+        if self.prr.is_some() && self.episode.is_none() && flow.una > flow.marked_at {
+            // The reduction for a mark is over. A loss that shows now calls for one of its own.
+            (flow.cwnd, self.prr) = (flow.ssthresh, None);
+        }
         if self.may_be_overtaken() {
             self.look_for_losses(now, flow, congestion);
         }
@@ -115,14 +119,10 @@ impl Rack {
         }
     }
 
-    /// Takes the reduction on by what the last ACK told to have arrived, or ends one for a mark.
+    /// Takes the reduction on by what the last ACK told to have arrived.
     #[inline(never)]
     fn reduce(&mut self, flow: &mut Flow) {
         let (Some(prr), pipe) = (&mut self.prr, self.board.pipe()) else { return };
-        if self.episode.is_none() && flow.una > flow.marked_at {
-            (flow.cwnd, self.prr) = (flow.ssthresh, None);
-            return;
-        }
         flow.cwnd = prr.window(flow, pipe, self.delivered);
         if self.episode.is_none() && prr.is_silent() {
             // Something goes at once, so that the receiver hears of the reduction.
@@ -153,7 +153,11 @@ impl Rack {
         let ssthresh = if answered { flow.ssthresh } else { reduced(flow, congestion) };
         let owned = congestion.sets_window();
         let cwnd = if owned { flow.cwnd } else { ssthresh };
-        let (flight, cwr_owed) = (flow.in_network(), flow.cwr_owed);
+        let flight = match flow.params.reductions {
+            Reductions::Standard => flow.in_network(),
+            Reductions::Linux => flow.cwnd,
+        };
+        let cwr_owed = flow.cwr_owed;
         flow.fast_retransmit(now, LossSign::LaterDelivered, ssthresh, cwnd);
         if answered {
             // The receiver is told once. A second time would stop its echo of a mark that has come since.
@@ -254,7 +258,7 @@ impl Rack {
         let new = flow.unsent_below(flow.una + flow.rwnd);
         let is_retrans = new.is_none();
         let bytes = new.or_else(|| self.board.last())?;
-        self.board.transmit(now, &bytes);
+        self.on_sent(now, &bytes);
         // It may have waited for its time in a paced sender.
         flow.timer.restart(now);
         self.probe.on_sent(flow, flow.max.max(bytes.end), is_retrans);
@@ -357,6 +361,15 @@ impl Rack {
         Some(bytes)
     }
 
+    /// Whether what ACKs only report opens the window too. Linux lets it once it has seen reordering (`tcp_may_raise_cwnd`): what is reported is
+    /// not counted again when it is acknowledged.
+    fn grows_by_reports(&self, flow: &Flow) -> bool {
+        flow.params.reductions == Reductions::Linux
+            && self.order.reordering_seen()
+            && self.episode.is_none()
+            && self.prr.is_none()
+    }
+
     /// What opens the window of the `acked` bytes that an ACK moves its left edge by. For Linux that is what the ACK tells to have arrived, not
     /// what has been reported before: a retransmission that fills a gap behind a timeout is one segment.
     #[inline]
@@ -424,6 +437,9 @@ impl Recovery for Rack {
         // Only ACKs for new data put it off.
         if self.may_need_probe() {
             flow.alarm = probe;
+        }
+        if self.grows_by_reports(flow) {
+            congestion.on_ack(now, flow, self.delivered);
         }
     }
 

@@ -136,6 +136,11 @@ impl Order {
         (self.min_rtt / 4).saturating_mul(self.reo_wnd_mult).min(srtt)
     }
 
+    /// Whether something has ever come late.
+    pub(super) const fn reordering_seen(&self) -> bool {
+        self.reordering_seen
+    }
+
     /// Whether a segment that was sent later than `sent` has been delivered.
     pub(super) fn overtakes(&self, sent: &Sent) -> bool {
         (self.xmit_ts, self.end_seq) > (sent.at, sent.end)

@@ -130,7 +130,7 @@ impl Undo {
         }
         // A window that follows what is in the network has not grown.
         flow.cwnd = if found == Found::InRecovery { self.cwnd } else { flow.cwnd.max(self.cwnd) };
-        flow.ssthresh = self.ssthresh;
+        flow.ssthresh = if late { flow.ssthresh.max(self.ssthresh) } else { self.ssthresh };
         // What a timeout has begun anew goes on, as in Linux.
         flow.hystart = flow.hystart.take().or(self.hystart);
         true
