@@ -17,8 +17,28 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Cells", "PortFacts", "port_facts", "read_cells"]
+__all__ = [
+    "CELL_BITS",
+    "CELL_RATE",
+    "PAYLOAD_BITS",
+    "Cells",
+    "PortFacts",
+    "port_facts",
+    "port_names",
+    "read_cells",
+]
 
+CELL_BITS = 8 * 53
+"""Bits of a cell on a link."""
+
+CELL_RATE = "cells/s"
+"""The unit of rates of cells in results."""
+
+PAYLOAD_BITS = 8 * 48
+"""Bits of a cell behind its header."""
+
+PACKET_BITS = 8 * 1500
+"""Bits of the packet by which ports of packets are paced in pictures."""
 
 INSTANT = 1e-9
 """Times less than this many seconds apart are one: they are given in whole picoseconds, cut off."""
@@ -44,7 +64,7 @@ class PortFacts:
     @property
     def slot(self) -> float:
         """Seconds that a cell, or a packet of 1500 bytes, takes on the link."""
-        return 8 * (53 if self.framing == "cells" else 1500) / self.rate
+        return (CELL_BITS if self.framing == "cells" else PACKET_BITS) / self.rate
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +144,11 @@ def port_facts(scenario: Scenario, name: str | None = None) -> PortFacts:
         if one.name == wanted:
             return one
     raise unknown("port", wanted, [one.name for one in every])
+
+
+def port_names(scenario: Scenario) -> list[str]:
+    """The names of the output ports of all switches."""
+    return [one["name"] for one in _ports(scenario)]
 
 
 def _ports(scenario: Scenario) -> list[dict[str, Any]]:

@@ -30,18 +30,32 @@ __all__ = [
     "plain",
     "policies",
     "renamed",
+    "resolution",
+    "spellings",
     "stacks",
     "title",
     "unmeasured",
 ]
+
+RESOLUTION = 1 / 64
+"""The part of a percentile out of bins by which its value may be off; see `resolution`."""
+
+WITHIN = ", within 1.6 %"
+"""How the formulas of such percentiles end."""
 
 FRAME_OF = {"run": "summary", "flow": "flows", "port": "ports", "time": "series", "bin": "distributions"}
 """The frame that has a measure, by what one value of it is about.
 
 In `summary` and `series` it is a row's `metric`, in the others a column."""
 
+WAITS = ("fct_p50", "fct_p99", "response_time_p50", "response_time_p99")
+"""How long transfers and requests take: what is compared first, where there are any."""
+
 COMPARED = ("goodput", "fairness_index", "cell_loss_ratio", "efficiency", "delay_mean")
-"""The measures by which variants and points are compared unless asked otherwise."""
+"""The measures by which variants and points are compared unless asked otherwise, behind `WAITS`."""
+
+OF_SHARES = ("goodput", "fairness_index")
+"""Those of them that say nothing of flows that carry what they are offered: their goodput is the load."""
 
 MOST_LISTED = 40
 """Names that an error lists; of more it has the nearest."""
@@ -115,6 +129,22 @@ def measures() -> tuple[Measure, ...]:
 def counts() -> frozenset[str]:
     """The names of measures without a unit that count events; the others without one are ratios."""
     return frozenset(one.name for one in measures() if one.counts)
+
+
+def resolution(metric: str) -> float:
+    """The part of its value by which a summary metric may be off: 0 where it is exact.
+
+    Percentiles come from bins, of which each value is the end.
+    """
+    return RESOLUTION if called(metric) in _binned() else 0.0
+
+
+@cache
+def _binned() -> frozenset[str]:
+    """The metrics that are ends of bins, and the same of some of the flows, whose formulas begin with one."""
+    formulas = {one.name: one.formula for one in measures() if one.over == "run"}
+    ends = {name for name, formula in formulas.items() if formula.endswith(WITHIN)}
+    return frozenset(name for name, formula in formulas.items() if {name, formula.split(" ", 1)[0]} & ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,11 +240,11 @@ def called(name: str, over: Sequence[str] = ("run",)) -> str:
         name: a name or title.
         over: what values of the measure may be about; where two have one title, the first of these decides.
     """
-    return _spellings(tuple(over)).get(plain(name), name)
+    return spellings(tuple(over)).get(plain(name), name)
 
 
 @cache
-def _spellings(over: tuple[str, ...]) -> dict[str, str]:
+def spellings(over: tuple[str, ...] = ("run",)) -> dict[str, str]:
     """The name of each measure by the spellings of its name and its title; names come before titles."""
     every = [one for kind in over for one in measures() if one.over == kind]
     found: dict[str, str] = {}
@@ -240,7 +270,7 @@ def unmeasured(name: str, known: Iterable[str], what: str = "metric", runs: str 
     if not name.strip():
         return InputError(f"expected the name of a {what}, found '{name}'")
     names, own = [*known], called(name)
-    if own not in names and own in _spellings(("run",)).values():
+    if own not in names and own in spellings().values():
         says = f"'celltrain measures {own}' says what it is of"
         return InputError(f"{runs} lack the {what} '{name}': {says}; they have {joined(names) or 'none'}")
     found = next((one for one in measures() if one.name == name), None)
@@ -249,8 +279,8 @@ def unmeasured(name: str, known: Iterable[str], what: str = "metric", runs: str 
         return unknown(what, name, names, advice)
     if advice:
         return InputError(f"unknown {what} '{name}'. {advice}")
-    spellings = {spelling: one for spelling, one in _spellings(("run",)).items() if one in names}
-    near = nearest(name, spellings | {plain(one): one for one in names}, 6)
+    known_ones = {spelling: one for spelling, one in spellings().items() if one in names}
+    near = nearest(name, known_ones | {plain(one): one for one in names}, 6)
     hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     return InputError(f"unknown {what} '{name}': {hint}`celltrain measures` lists all")
 
@@ -273,9 +303,17 @@ def title(metric: str) -> str:
     return known.get(metric, metric.replace("_", " "))
 
 
-def compared(known: Collection[str]) -> list[Measure]:
-    """The measures by which variants and points are compared, of those that were measured."""
-    return [measure(name) for name in COMPARED if name in known]
+def compared(known: Collection[str], *, is_offered: bool = False) -> list[Measure]:
+    """The measures by which variants and points are compared, of those that were measured.
+
+    Args:
+        known: the names of what was measured.
+        is_offered: whether there is nothing but transfers and requests
+            (`celltrain.notes.settings.all_offered`), so that `OF_SHARES` are left out.
+    """
+    waits = [name for name in WAITS if name in known]
+    without = OF_SHARES if waits and is_offered else ()
+    return [measure(name) for name in (*waits, *COMPARED) if name in known and name not in without]
 
 
 def renamed(frame: str, names: Collection[str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import Any
 from celltrain import _core, arguments, display
 from celltrain.embedded import parsed, without_sweep
 from celltrain.errors import InputError, ScenarioError
+from celltrain.files.streams import placed
 
 __all__ = ["Scenario", "load", "load_with_sweep", "read_text", "shown", "text_of", "toml_value"]
 
@@ -211,6 +212,14 @@ def load_with_sweep(
     text = text_of(place) if text is None else text
     if text is None:
         return Scenario(_core.Scenario.load(place, changes)), None
+    with placed(place) as beside:
+        return _loaded(beside, changes, text)
+
+
+def _loaded(
+    place: Path, changes: list[tuple[str, str]], text: str
+) -> tuple[Scenario, Mapping[str, Any] | None]:
+    """The scenario of a file with some text, and its `[sweep]`."""
     try:
         rest, sweep = without_sweep(text)
     except InputError as error:

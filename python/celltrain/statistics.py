@@ -11,7 +11,7 @@ to leave out, and `batch_means` makes of the rest a few means that are nearly in
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 __all__ = [
@@ -55,6 +55,11 @@ class Estimate:
     """The unit of mean, standard deviation and interval; empty for ratios and counts."""
     undefined: int = field(default=0, compare=False)
     """Values of the sample that are not finite, as ratios of which nothing happened; any leaves no mean."""
+    resolution: float = field(default=0.0, compare=False)
+    """What the mean cannot tell apart, as the bins of percentiles are wide; 0 for exact values.
+
+    No more digits than it has are printed, however narrow the interval is.
+    """
 
     def __str__(self) -> str:
         """As the command prints it: "98.6 ± 1.2 Mbit/s"."""
@@ -95,7 +100,10 @@ class Estimate:
     def scaled(self, factor: float) -> "Estimate":
         """The same estimate in another unit."""
         sd, half_width = (None if width is None else width * factor for width in (self.sd, self.half_width))
-        return Estimate(self.mean * factor, sd, half_width, self.n, undefined=self.undefined)
+        resolution = self.resolution * abs(factor)
+        return Estimate(
+            self.mean * factor, sd, half_width, self.n, undefined=self.undefined, resolution=resolution
+        )
 
 
 def largest(found: Iterable[Estimate]) -> float:
@@ -137,22 +145,44 @@ def skewness(sample: Sequence[float]) -> float:
     return math.fsum(one * one * one for one in scores) / len(sample)
 
 
-def estimate(sample: Sequence[float], confidence: float = 0.95, unit: str = "") -> Estimate:
-    """Mean, standard deviation and Student interval of independent replications; `unit` is the sample's."""
+def estimate(
+    sample: Sequence[float], confidence: float = 0.95, unit: str = "", resolution: float = 0.0
+) -> Estimate:
+    """Mean, standard deviation and Student interval of independent replications.
+
+    Args:
+        sample: a value of each replication.
+        confidence: confidence of the interval.
+        unit: the unit of the sample.
+        resolution: the part of a value that it may be off by, as the ends of bins are.
+    """
     n = len(sample)
     sd = standard_deviation(sample)
     half_width = None if sd is None else t_quantile(0.5 + confidence / 2, n - 1) * sd / math.sqrt(n)
     undefined = sum(not math.isfinite(value) for value in sample)
-    return Estimate(mean(sample), sd, half_width, n, unit, undefined)
+    centre = mean(sample)
+    coarse = resolution * abs(centre) if math.isfinite(centre) else 0.0
+    return Estimate(centre, sd, half_width, n, unit, undefined, coarse)
 
 
 def paired_difference(
-    left: Sequence[float], right: Sequence[float], confidence: float = 0.95, unit: str = ""
+    left: Sequence[float],
+    right: Sequence[float],
+    confidence: float = 0.95,
+    unit: str = "",
+    resolution: float = 0.0,
 ) -> Estimate:
-    """The mean of `left - right` over replications that share seeds, with its Student interval."""
+    """The mean of `left - right` over replications that share seeds, with its Student interval.
+
+    Its resolution is that of the larger of the two means, of whose values `resolution` is the part.
+    """
     if len(left) != len(right):
         raise ValueError(f"paired samples differ in size: {len(left)} and {len(right)}")
-    return estimate([a - b for a, b in zip(left, right, strict=True)], confidence, unit)
+    found = estimate([a - b for a, b in zip(left, right, strict=True)], confidence, unit)
+    if not resolution:
+        return found
+    size = largest(estimate(one) for one in (left, right))
+    return replace(found, resolution=resolution * size)
 
 
 def warm_up(series: Sequence[float], batch: int = 5) -> int | None:

@@ -73,7 +73,8 @@ def why_undefined(found: Iterable[Estimate]) -> str:
 def interval(found: Estimate, unit: str, like: float | None = None, *, is_count: bool = False) -> str:
     """A mean with half of the width of its interval, to the same decimal: "149.8 ± 0.3 Mbit/s".
 
-    An undefined mean says in how many replications the measure has no value.
+    An undefined mean says in how many replications the measure has no value. One with a resolution, as that
+    of percentiles, has no digits beyond it: "21.2 ± 0.0 ms" where the interval is narrower.
 
     Args:
         found: the mean.
@@ -87,16 +88,31 @@ def interval(found: Estimate, unit: str, like: float | None = None, *, is_count:
         return f"undefined in {found.undefined} of {found.n} runs" if some else "undefined"
     factor, scaled = scale(max(abs(found.mean), spread or 0.0) if like is None else like, unit)
     mean = found.mean / factor
+    most = _places(found.resolution / factor)
+    alone = _maybe_whole(mean, unit, _digits(mean, most), is_count=is_count)
     if spread is None or not math.isfinite(spread) or not math.isfinite(mean):
-        return _with_unit(_maybe_whole(mean, unit, is_count=is_count), scaled)
+        return _with_unit(alone, scaled)
     if spread <= ROUNDING * abs(found.mean):
-        return _with_unit(f"{_maybe_whole(mean, unit, is_count=is_count)} ± 0", scaled)
-    return _with_unit(_both(mean, spread / factor), scaled)
+        return _with_unit(f"{alone} ± 0", scaled)
+    return _with_unit(_both(mean, spread / factor, most), scaled)
 
 
-def _both(mean: float, spread: float) -> str:
-    """A mean and half of its interval, which has two digits, to the same decimal."""
+def _places(resolution: float) -> int | None:
+    """The decimals of a value that is not known better than this; None where it is exact."""
+    return -_exponent(resolution, 1) if resolution > 0 and math.isfinite(resolution) else None
+
+
+def _digits(value: float, places: int | None, usual: int = 4) -> int:
+    """The significant digits of a value alone: as usual, or fewer where it has only so many decimals."""
+    if places is None or not value or not math.isfinite(value):
+        return usual
+    return max(1, min(usual, _exponent(value, usual) + places + 1))
+
+
+def _both(mean: float, spread: float, most: int | None = None) -> str:
+    """A mean and half of its interval, which has two digits, to the same decimal; `most` decimals at most."""
     places = 1 - _exponent(spread, 2)
+    places = places if most is None else min(places, most)
     if places <= MOST_PLACES:
         return f"{mean:z,.{max(places, 0)}f} ± {spread:,.{max(places, 0)}f}"
     power = _exponent(max(abs(mean), spread), places)

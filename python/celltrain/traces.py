@@ -1,6 +1,6 @@
 """Time series taken out of the long frame, for pictures and reports."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from string import digits
@@ -35,7 +35,6 @@ __all__ = [
     "told_apart",
     "total",
     "traces",
-    "windows_of",
     "within",
 ]
 
@@ -144,14 +143,6 @@ def _cut(trace: Trace, begin: float, end: float) -> Trace:
     return replace(trace, t=trace.t[inside], value=trace.value[inside])
 
 
-def windows_of(
-    result: "Result", replication: int = 0, span: tuple[float, float] | None = None
-) -> Windows | None:
-    """The congestion windows of a replication; None where nothing traced a TCP connection over time."""
-    every = lines(within(result.traces("cwnd", replication=replication), span))
-    return Windows.of(every) if every else None
-
-
 def delivered_of(result: "Result") -> tuple[list[Trace], str]:
     """What connections of the first replication had delivered by then, and which ones these are.
 
@@ -252,11 +243,12 @@ def told_apart(every: Sequence[Trace], result: "Result") -> tuple[list[Trace], s
     return shown, "" if len(shown) == len(every) else first_of(len(shown), len(every), "flow")
 
 
-def total(every: Sequence[Trace]) -> Trace:
-    """The sum of traces over the same times."""
-    first = every[0]
+def total(every: Iterable[Trace]) -> Trace:
+    """The sum of traces over the same times; there is at least one."""
+    rest = iter(every)
+    first = next(rest)
     together = first.value.copy()
-    for trace in every[1:]:  # one by one: stacked, thousands of them would need their memory again
+    for trace in rest:  # one by one: stacked, thousands of them would need their memory again
         together += trace.value
     return Trace("sum", first.unit, first.t, together)
 

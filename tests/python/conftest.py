@@ -1,9 +1,11 @@
 """Fixtures: a scenario small enough to run in milliseconds, and the command line as a function."""
 
+import json
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -55,6 +57,22 @@ class Answer:
 
 Cli = Callable[..., Answer]
 
+
+def said_once(answer: Answer, *words: str) -> None:
+    """Bad input gives exit code 2, nothing on stdout, and one line on stderr that holds the words."""
+    assert answer.code == 2
+    assert answer.out == ""
+    assert answer.err.startswith("error: ")
+    assert answer.err.count("\n") == 1
+    for word in words:
+        assert word in answer.err
+
+
+def as_json(answer: Answer) -> Any:
+    assert (answer.code, answer.err) == (0, "")
+    return json.loads(answer.out)
+
+
 SLOW = {
     "test_abr_vbr",
     "test_browser",
@@ -69,6 +87,7 @@ SLOW = {
     "test_queue_management",
     "test_reproduction_memory",
     "test_resuming",
+    "test_streams",
     "test_stub",
     "test_sweep_cluster",
     "test_sweep_memory",

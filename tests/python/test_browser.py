@@ -231,6 +231,21 @@ def test_colours_of_strips_have_a_legend_where_they_differ(tmp_path: Path, group
     assert opened(page.html(), tmp_path).count('class="swatch"') == entries
 
 
+def test_a_series_that_has_ended_has_no_value(tmp_path: Path) -> None:
+    """The last window of a transfer was read to the end of the run."""
+    times = np.arange(11.0)
+    page = Page("windows", "of transfers")
+    every = [Trace("short", "B", times[:4], times[:4]), Trace("long", "B", times, times)]
+    page.chart(series_chart(every, "windows"), "Windows.")
+    keys = "".join(
+        f'svg.dispatchEvent(new KeyboardEvent("keydown", {{ key: "{key}" }}));' for key in ("Home", "End")
+    )
+    html = page.html().replace(
+        "</body>", f'<script>const svg = document.querySelector("figure.chart svg");{keys}</script></body>', 1
+    )
+    assert "values in B: short -, long 10<" in opened(html, tmp_path)
+
+
 def test_ticks_of_very_small_values_are_told_apart(tmp_path: Path) -> None:
     page = Page("ratios", "of rare losses")
     some = [Estimate(mean, None, None, 1) for mean in (1e-11, 2e-11, 5e-11)]

@@ -199,6 +199,37 @@ def test_completion_times_are_those_of_the_summary() -> None:
         bare.plot.cdf("flow_completion_time")
 
 
+def test_completion_times_of_each_flow_are_told_apart() -> None:
+    result = ct.run(ct.Scenario.from_toml(TRANSFERS), replications=1)
+    summary = dict(result.summary.select("metric", "value").rows())
+    flows = result.flows
+    assert flows["flows_completed"].sum() == summary["flows_completed"]
+    assert flows["flows_unfinished"].sum() == summary["flows_unfinished"]
+    mean = np.average(flows["fct_mean"], weights=flows["flows_completed"])
+    assert mean == pytest.approx(summary["fct_mean"])
+    assert flows["fct_max"].max() == summary["fct_max"]
+    every = values_of(result, "flow_completion_time").values
+    each = [values_of(result, "flow_completion_time", name).values for name in flows["flow"]]
+    assert len(every) == sum(map(len, each))
+    for values, row in zip(each, flows.iter_rows(named=True), strict=True):
+        assert len(values) == row["flows_completed"]
+        # The smallest time that half of the flows do not exceed, and the end of its bin.
+        middle = values[-(-len(values) // 2) - 1]
+        assert row["fct_p50"] <= middle <= row["fct_p50"] * (1 + 1 / 64)
+
+
+def test_response_times_have_a_distribution() -> None:
+    sizes = {"request": {"kind": "fixed", "bytes": "200 B"}, "response": {"kind": "fixed", "bytes": "9 kB"}}
+    requests = {"kind": "request-response", "think": "10 ms", **sizes}
+    scenario = ct.Scenario.from_toml(TRANSFERS).with_({"traffic": requests})
+    result = ct.run(scenario, replications=1)
+    answered = result.flows["requests_completed"]
+    assert len(values_of(result, "response_time").values) == answered.sum() > 50
+    assert len(values_of(result, "response_time", "2").values) == answered[1]
+    longest = values_of(result, "response_time").values[-1]
+    assert longest == pytest.approx(result.flows["response_time_max"].max(), rel=1 / 64)
+
+
 @pytest.mark.parametrize("few", [[0.0], [1e-12], [0.0, 1e-12]])
 def test_a_logarithmic_axis_has_no_decades_of_a_few_tiny_values(few: list[float]) -> None:
     """It began at 1e-13, and 97 % of the curve were at its end."""

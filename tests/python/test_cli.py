@@ -21,27 +21,12 @@ import celltrain as ct
 from celltrain import experiment, terminal
 from celltrain.cli import application
 from celltrain.cli.application import COMMANDS, command
-from celltrain.cli.compare import _values
 from celltrain.comparison import known_policies
 from celltrain.comparison import run as comparing
+from conftest import as_json, said_once
 
 if TYPE_CHECKING:
-    from conftest import Answer, Cli
-
-
-def said_once(answer: Answer, *words: str) -> None:
-    """Bad input gives exit code 2, nothing on stdout, and one line on stderr that holds the words."""
-    assert answer.code == 2
-    assert answer.out == ""
-    assert answer.err.startswith("error: ")
-    assert answer.err.count("\n") == 1
-    for word in words:
-        assert word in answer.err
-
-
-def as_json(answer: Answer) -> Any:
-    assert (answer.code, answer.err) == (0, "")
-    return json.loads(answer.out)
+    from conftest import Cli
 
 
 SLOW_TO_IMPORT = {"matplotlib", "numpy", "pandas", "polars", "pyarrow", "pydantic", "scipy"}
@@ -92,6 +77,7 @@ def test_a_command_behind_the_options_is_the_command(cli: Cli) -> None:
         ("--replications", "5", "--jobs", "2", "--seed", "3"),
         ("--json", "--set", "tcp.rto-min=100 ms"),
         ("--trace",),
+        ("--flows",),
     ],
     ids=" ".join,
 )
@@ -769,21 +755,21 @@ def test_a_reader_that_went_away(words: list[str], with_stderr: bool, scenario_f
     assert (answer.returncode, answer.stderr or "") == (141, "")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no such device")
 @pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("1 ms, 2 ms", ["1 ms", "2 ms"]),
-        ("true,1,0.5,reno", [True, 1, 0.5, "reno"]),
-        ('["1 ms","2 ms"],["3 ms"]', [["1 ms", "2 ms"], ["3 ms"]]),
-        ('[{a="1",b=[1,2]}],[]', [[{"a": "1", "b": [1, 2]}], []]),
-        ('"a,b",c', ["a,b", "c"]),
-        ("'a,b', 'c'", ["a,b", "c"]),
-        ("[1,2", ["[1", 2]),
-        (",,a,", ["a"]),
-    ],
+    "words", [("policies",), ("run", "FILE", "--json"), ("compare", "FILE", "--policies", "epd,ppd")]
 )
-def test_commas_part_values_and_not_what_is_in_them(text: str, values: list[object]) -> None:
-    assert _values(text) == values
+def test_an_output_that_is_full(words: tuple[str, ...], scenario_file: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "celltrain",
+        *(str(scenario_file) if one == "FILE" else one for one in words),
+    ]
+    with Path("/dev/full").open("w") as full:
+        answer = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    said = "error: cannot write the output: No space left on device\n"
+    assert (answer.returncode, answer.stderr) == (2, said)
 
 
 def test_values_of_any_setting_can_be_compared(cli: Cli, scenario_file: Path) -> None:

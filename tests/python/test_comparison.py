@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy import stats
 
@@ -22,6 +23,8 @@ from celltrain.plots import compared_points
 from celltrain.registry import COMPARED
 from celltrain.report import comparison_report
 from celltrain.report.parts import points_chart
+from celltrain.results.transfers import COUNTS, LEGEND
+from celltrain.sweeps.view import measures as shown_of_sweep
 from celltrain.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -257,7 +260,8 @@ def test_variants_that_count_different_things_say_so(scenario: ct.Scenario) -> N
     assert found.unit("goodput") == "bit/s"
     title = found.plot.compare(["occupancy_mean"]).axes[0].get_title(loc="left").replace("\n", " ")
     assert title == "mean occupancy of the bottleneck (cells or packets) less is better"
-    assert found.plot.cdf("occupancy_mean").axes[0].get_xlabel() == "occupancy mean (cells or packets)"
+    label = found.plot.cdf("occupancy_mean").axes[0].get_xlabel()
+    assert label == "mean occupancy of the bottleneck (cells or packets)"
     with pytest.raises(InputError, match="is in packets under packets and in cells under cells"):
         found.difference("packets", "occupancy_mean")
     both = ct.compare(scenario.with_(packets), ["tail-drop", "ppd"], replications=2)
@@ -316,6 +320,13 @@ def test_replications_are_added_until_a_winner_is_clear(scenario: ct.Scenario) -
     assert sum(dict.fromkeys(seen)) in (6, 6 * until["looks"]), "a look makes only what is missing"
     again = ct.compare(small, {"one": {}, "other": {"switch.buffer": "300 cells"}}, replications=n)
     assert found.mean_lines() == again.mean_lines()
+    assert found.to_json()["until_clear"] == {
+        "measure": "efficiency",
+        "looks": until["looks"],
+        "first": 3,
+        "most": 12,
+    }
+    assert again.to_json()["until_clear"] is None
     efficiency = next(m for m in found.measures if m.name == "efficiency")
     assert n == 12 or found.leader(efficiency).verdict is Verdict.SUPPORTED
     with pytest.raises(InputError, match="did you mean 'efficiency'"):
@@ -403,11 +414,134 @@ def test_the_measures_of_a_comparison_can_be_chosen(
         ("timeots", "unknown measure 'timeots': did you mean 'timeouts'"),
         ("delay", "' or 'delay_mean"),
         ("fct_p99", "runs of this scenario lack the measure 'fct_p99'"),
-        ("flows_completed", "no variant is best by flows_completed"),
     ):
         answer = cli(*words, "--measure", name)
         assert (answer.code, answer.out) == (2, "")
         assert reason in answer.err
+
+
+SHORT = {"kind": "short-flows", "load": 0.2, "size": {"kind": "fixed", "bytes": "8 kB"}}
+ANSWERS = {
+    "kind": "request-response",
+    "request": {"kind": "fixed", "bytes": "400 B"},
+    "response": {"kind": "fixed", "bytes": "4 kB"},
+    "think": "5 ms",
+}
+FCT, RESPONSE, REST = ["fct_p50", "fct_p99"], ["response_time_p50", "response_time_p99"], [*COMPARED[2:]]
+
+
+@pytest.mark.parametrize(
+    ("settings", "names"),
+    [
+        ({}, [*COMPARED]),
+        ({"traffic": SHORT}, FCT + REST),
+        ({"traffic": {"kind": "finite", "bytes": "8 kB"}}, FCT + REST),
+        ({"traffic": ANSWERS}, RESPONSE + REST),
+        ({"traffic": SHORT, "flow": [{"name": "2", "traffic": ANSWERS}]}, FCT + RESPONSE + REST),
+        ({"flow": [{"name": "2", "traffic": SHORT}]}, [*FCT, *COMPARED]),
+    ],
+    ids=["greedy", "short flows", "finite", "requests", "both", "short flows beside a greedy one"],
+)
+def test_the_usual_measures_are_those_of_the_traffic(
+    scenario: ct.Scenario, settings: dict[str, Any], names: list[str], tmp_path: Path
+) -> None:
+    """Short flows were judged by the load that they were offered, and not by how long they took."""
+    found = ct.compare(scenario.with_({"duration": "100 ms", **settings}), ["epd", "ppd"], replications=1)
+    assert [one.name for one in found.measures] == names
+    again = ct.Comparison.read(found.write(tmp_path / "out"))
+    assert [one.name for one in again.measures] == names
+
+
+def test_variants_of_different_traffic_share_what_all_of_them_have(scenario: ct.Scenario) -> None:
+    variants = {"greedy": {}, "short flows": {"traffic": SHORT}}
+    found = ct.compare(scenario.with_({"duration": "100 ms"}), variants, replications=1)
+    assert [one.name for one in found.measures] == [*COMPARED]
+
+
+def test_a_sweep_of_transfers_begins_with_how_long_they_take(scenario: ct.Scenario) -> None:
+    """It judges nothing, so it shows the goodput too, by which loads and buffers can be told apart."""
+    brief = scenario.with_({"duration": "100 ms", "traffic": SHORT})
+    found = ct.sweep(brief, grid={"traffic.load": [0.1, 0.2]}, replications=1)
+    assert [one.name for one in shown_of_sweep(found)] == [*FCT, *COMPARED]
+
+
+def test_a_measure_without_a_better_direction_is_shown_and_not_judged(
+    cli: Cli, scenario: ct.Scenario, scenario_file: Path, tmp_path: Path
+) -> None:
+    """The index is that of a trace, which the measure brings about."""
+    name, title = "synchronisation_index", "synchronisation index"
+    words = ("compare", scenario_file, "--policies", "tail-drop,epd", "--measure", name)
+    out = tmp_path / "out"
+    answer = cli(*words, "--out", out)
+    assert answer.code == 0, answer.err
+    assert f"No variant is best by {title}: neither more nor less of it is better." in answer.out
+    page = (out / "report.html").read_text()
+    assert f"How do the variants differ by {title}?" in page
+    assert "Synchronisation index, the lowest variant first; neither more nor less is better." in page
+    assert cli("plot", "compare", out, "--out", tmp_path / "drawn.png").code == 0
+
+    found = json.loads(cli(*words, "--measure", "goodput", "--json").out)
+    assert [row["metric"] for row in found["rows"]] == [name, "goodput"] * 2
+    assert found["rows"][2]["difference_ci95"] > 0
+    assert [one["metric"] for one in found["best"]] == ["goodput"]
+
+    made = ct.compare(scenario, ["tail-drop", "epd"], measures=[title, "goodput"])
+    assert [one.name for one in made.judged] == ["goodput"]
+    alone = ct.compare(scenario, ["tail-drop", "epd"], measures=["goodput"])
+    assert made.leader("goodput") == alone.leader("goodput"), "what is not judged takes no part of the error"
+    with pytest.raises(InputError, match=f"no variant is best by {name}"):
+        made.leader(title)
+
+
+def test_the_goodput_of_groups_is_shown_for_each_variant(
+    cli: Cli, scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    """As `celltrain run` shows it."""
+    groups = [{"name": "few"}, {"name": "many", "flows": 2}]
+    grouped = scenario.with_({"topology": {"kind": "dumbbell"}, "group": groups, "duration": "100 ms"})
+    file = tmp_path / "groups.toml"
+    file.write_text(grouped.to_toml(), encoding="utf-8")
+    words = ("compare", file, "--policies", "epd,ppd")
+    found = json.loads(cli(*words, "--json").out)["groups"]
+    assert [(one["variant"], one["group"], one["flows"]) for one in found] == [
+        ("epd", "few", 1),
+        ("epd", "many", 2),
+        ("ppd", "few", 1),
+        ("ppd", "many", 2),
+    ]
+    own = json.loads(cli("run", file, "--set", "switch.discard.policy=ppd", "--json").out)["groups"]
+    assert [{key: one[key] for key in own[0]} for one in found[2:]] == own
+    assert ct.compare(grouped, ["epd", "ppd"]).by_group()["ppd"][1].to_json() == own[1]
+    printed = cli(*words).out
+    assert "Goodput of groups" in printed
+    assert re.search(r"many +ppd +2 +[\d.]+ ± [\d.]+ Mbit/s", printed)
+
+
+def test_a_measure_that_the_table_lacks_can_be_asked_for(scenario: ct.Scenario) -> None:
+    found = ct.compare(scenario.with_({"duration": "100 ms"}), ["epd", "ppd"], replications=1)
+    for ask in (found.gain_of_pairing, lambda name: found.differs("ppd", name)):
+        with pytest.raises(InputError, match=r'celltrain\.compare\(\.\.\., measures=\["delay_p99"\]\)'):
+            ask("99th percentile of the delay at the bottleneck")
+        with pytest.raises(InputError, match="unknown compared measure 'fct_p99'"):
+            ask("fct_p99")
+
+
+def test_python_writes_the_report_that_the_command_writes(
+    cli: Cli, scenario: ct.Scenario, scenario_file: Path, tmp_path: Path
+) -> None:
+    """A report that is there stays, as its command names the file."""
+    made, out = tmp_path / "made", tmp_path / "out"
+    found = ct.compare(scenario, ["epd", "ppd"], trace=True)
+    assert (found.write(made) / "report.html").read_text() == comparison_report(found)
+    assert cli("check", made).code == 0
+    assert cli("compare", scenario_file, "--policies", "epd,ppd", "--out", out).code == 0
+    before = (out / "report.html").read_bytes()
+    assert found.write(out) == out
+    assert (out / "report.html").read_bytes() == before
+    assert {one.name for one in out.iterdir()} - {one.name for one in made.iterdir()} <= {
+        "plots",
+        "runs.sqlite",
+    }
 
 
 def test_policies_that_the_bottleneck_does_not_have_are_noted(scenario: ct.Scenario) -> None:
@@ -441,6 +575,100 @@ def test_what_is_followed_has_one_unit(scenario: ct.Scenario) -> None:
             progress=lambda done, total, hops: seen.append(done),
         )
     assert not seen, "before any run"
+
+
+def test_the_command_says_how_often_it_looked(cli: Cli, scenario_file: Path) -> None:
+    """Two looks at variants that are nearly one: the level of the second is a third of that of the first."""
+    words = [
+        "compare",
+        scenario_file,
+        "--vary",
+        "switch.buffer=200 cells,201 cells",
+        "--set",
+        "duration=100 ms",
+    ]
+    words += ["--replications", "3", "--until-clear", "occupancy_max", "--max-replications", "6"]
+    until = json.loads(cli(*words, "--json").out)["until_clear"]
+    assert until == {"measure": "occupancy_max", "looks": 2, "first": 3, "most": 6}
+    said = "2 looks at largest occupancy of the bottleneck, one every 3 replications, up to 6 replications"
+    assert said in cli(*words).out.splitlines()
+    assert json.loads(cli(*words[:-4], "--json").out)["until_clear"] is None
+
+
+def test_a_comparison_has_the_frames_of_its_variants(scenario: ct.Scenario, tmp_path: Path) -> None:
+    """As a run and a sweep have them, whether the comparison was made or read."""
+    asked = scenario.with_({"measures.distributions": True, "duration": "100 ms"})
+    made = ct.compare(asked, ["epd", "tail-drop"], replications=2, trace=True)
+    for found in (made, ct.Comparison.read(made.write(tmp_path / "out"))):
+        for name in ("summary", "flows", "ports", "series", "distributions"):
+            frame = getattr(found, name)
+            assert frame.columns[:2] == ["variant", "replication"], name
+            assert frame.equals(found.frames()[name]), name
+            for variant, result in found.results.items():
+                own = frame.filter(variant=variant).drop("variant")
+                assert own.equals(getattr(result, name).select(own.columns)), (name, variant)
+        assert found.flows.height == 2 * 2 * 2, "variants, replications, flows"
+        assert found.flows["goodput"].dtype == pl.Float64
+    bare = ct.compare(scenario.with_(duration="100 ms"), ["epd", "tail-drop"], replications=1)
+    for name in ("series", "distributions"):
+        assert getattr(bare, name).is_empty()
+        assert getattr(bare, name).columns == getattr(made, name).columns
+
+
+def test_what_one_variant_does_not_count_is_null_in_its_rows(scenario: ct.Scenario) -> None:
+    short = scenario.with_(duration="100 ms")
+    web = {"kind": "short-flows", "load": 0.1, "size": {"kind": "fixed", "bytes": "4 kB"}}
+    found = ct.compare(short, {"greedy": {}, "web": {"traffic": web}}, replications=1)
+    assert {*found.flows["variant"]} == {"greedy", "web"}
+    for variant, result in found.results.items():
+        rows = found.flows.filter(variant=variant)
+        missing = {*found.flows.columns} - {"variant", *result.flows.columns}
+        assert all(rows[column].is_null().all() for column in missing), (variant, missing)
+
+
+def test_nobody_is_best_by_the_times_of_the_transfers_that_ended(scenario: ct.Scenario) -> None:
+    """The variant whose second transfer never ends has the shortest mean: that of its first one."""
+    flows = [{"name": name, "traffic": {"kind": "finite", "bytes": "20 kB"}} for name in ("1", "2")]
+    sizes = {
+        name: {"flow.1.traffic.bytes": size} for name, size in (("ends", "200 kB"), ("does not", "1 GB"))
+    }
+    found = ct.compare(
+        scenario.with_({"flow": flows, "warm-up": "0 s"}),
+        sizes,
+        replications=3,
+        until_clear="fct_mean",
+        measures=["fct_mean", "goodput"],
+    )
+    assert found.manifest["replications"] == 3, "more of them would not end"
+    ends, does_not = found.mean_lines()
+    assert "not ended" not in "".join(ends)
+    assert does_not[1].endswith(" ms, 3 of 6 not ended")
+    leader = found.leader("fct_mean")
+    assert (leader.best, leader.tied, leader.verdict) == ("does not", ("ends",), Verdict.UNDECIDED)
+    assert not found.differs("does not", "fct_mean")
+    assert found.differs("does not", "goodput")
+    assert found.sentences()[0] == (
+        "Nothing is decided by mean flow completion time: too many transfers had not ended under does not "
+        "(3 of 6), and the times are those of the others."
+    )
+    assert text.capital(LEGEND) in found.explanation()
+    page, what = comparison_report(found), "Mean flow completion time"
+    assert f"{what}, the lowest variant first; none is best, as too many transfers had not ended." in page
+    assert f"{what} less that of ends, the lowest first." in page
+    assert "Goodput, the best variant first" in page
+    caption = " ".join(compared_points(found).get_supxlabel().split())
+    assert "grey: not part of the verdict" in caption
+    assert "no variant is best by times: too many transfers had not ended" in caption
+    rows = found.to_json()["rows"]
+    assert [(row.get("flows_completed"), row.get("flows_unfinished")) for row in rows] == [
+        (6, 0),
+        (None, None),
+        (3, 3),
+        (None, None),
+    ]
+    # Results of older versions have no such counts.
+    vars(found)["every_measure"] = [one for one in found.every_measure if one.name not in COUNTS]
+    assert found.to_json()["rows"][2]["flows_completed"] is None
 
 
 def test_no_more_replications_than_the_most_that_were_asked_for(cli: Cli, scenario_file: Path) -> None:

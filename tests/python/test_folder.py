@@ -200,7 +200,7 @@ def test_killed_at_every_file_the_bytes_are_the_same(scenario_file: Path, tmp_pa
     names = ("summary.parquet", "flows.parquet", "ports.parquet", "series.parquet")
     whole = ct.run(ct.load(scenario_file), replications=2, trace=True).write(tmp_path / "whole")
     out = tmp_path / "out"
-    for written in range(len(names) + 2):  # and the manifest, at the beginning and at the end
+    for written in range(len(names) + 3):  # and the report, and the manifest at the beginning and at the end
         command = [sys.executable, "-c", KILLED, str(scenario_file), str(out)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdin is not None
@@ -214,7 +214,8 @@ def test_killed_at_every_file_the_bytes_are_the_same(scenario_file: Path, tmp_pa
         with pytest.raises(ct.InputError, match=r"incomplete|holds no results"):
             ct.read(out)
     ct.run(ct.load(scenario_file), replications=2, trace=True).write(out)
-    assert {file.name for file in out.iterdir()} == {*names, "manifest.json"}, "nothing half written is left"
+    every = {*names, "report.html", "manifest.json"}
+    assert {file.name for file in out.iterdir()} == every, "nothing half written is left"
     for name in names:
         assert (out / name).read_bytes() == (whole / name).read_bytes()
 
@@ -371,6 +372,96 @@ def test_a_strange_manifest_is_an_error_of_ours(tmp_path: Path, content: str) ->
         ct.read(tmp_path)
 
 
+BROKEN = {
+    "cut off": (b'{\n  "kind": "run",\n  "key": "0', 3, "broken JSON at column 10 (Unterminated string)"),
+    "empty": (b"", 1, "broken JSON at column 1 (Expecting value)"),
+    "not text": (b'{\n  "kind": "\xff"\n}', 2, "not UTF-8 text"),
+}
+"""Manifests that are no JSON: the line of what is wrong, and how it is told."""
+
+READERS = (
+    ("check", "OUT"),
+    ("plot", "queue", "OUT"),
+    ("plot", "compare", "OUT"),
+    ("plot", "sweep", "OUT"),
+    ("plot", "cdf", "OUT", "delay"),
+    ("run", "SCENARIO", "--out", "OUT"),
+    ("compare", "SCENARIO", "--policies", "epd,ppd", "--out", "OUT"),
+    ("sweep", "PLAN", "--out", "OUT"),
+    ("suite", "aqm", "--out", "OUT"),
+    ("store", "OUT", "--prune"),
+)
+"""Every kind of command that reads a manifest."""
+
+
+@pytest.mark.parametrize("words", READERS, ids=lambda words: " ".join(words[:2]))
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_manifest_is_told_with_its_line_by_every_command(
+    cli: Cli, scenario_file: Path, tmp_path: Path, what: str, words: tuple[str, ...]
+) -> None:
+    content, line, reason = BROKEN[what]
+    out, plan = tmp_path / "out", tmp_path / "plan.toml"
+    plan.write_text(
+        f'scenario = "{scenario_file}"\n[sweep.grid]\n"switch.buffer" = ["100 cells", "200 cells"]\n'
+    )
+    assert cli("run", scenario_file, "--replications", "1", "--no-trace", "--out", out).code == 0
+    (out / "manifest.json").write_bytes(content)
+    places = {"OUT": out, "SCENARIO": scenario_file, "PLAN": plan}
+    answer = cli(*(places.get(word, word) for word in words))
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(f"error: {out}/manifest.json:{line}: {reason}; "), answer.err
+    assert "--overwrite" in answer.err
+    assert answer.err.count("\n") == 1
+
+
+def test_a_broken_manifest_is_replaced_on_demand_and_the_runs_stay(
+    cli: Cli, scenario_file: Path, tmp_path: Path
+) -> None:
+    words = ("run", scenario_file, "--replications", "2", "--no-trace", "--out", tmp_path / "out")
+    first = cli(*words)
+    whole = manifest_of(tmp_path / "out")
+    (tmp_path / "out" / "manifest.json").write_text("{")
+    again = cli(*words, "--overwrite")
+    assert (first.code, again.code) == (0, 0)
+    assert "manifest.json in this folder cannot be read: it is written again" in again.err
+    assert "2 of 2 runs were there already" in again.out
+    assert manifest_of(tmp_path / "out")["fingerprint"] == whole["fingerprint"]
+    assert cli("check", tmp_path / "out").code == 0
+
+
+def test_folders_of_several_experiments_say_where_their_parts_are(cli: Cli, tmp_path: Path) -> None:
+    """A suite has neither runs nor a picture of its own: each of its sections has."""
+    out = tmp_path / "out"
+    with folder.claim(out, "suite", "k") as ours:
+        ours.finish({"sections": {"5.1": "a", "5.2": "b"}})
+    drawn = cli("plot", "compare", out, "--out", tmp_path / "drawn.png")
+    assert (drawn.code, drawn.out) == (2, "")
+    assert drawn.err == (
+        f"error: {out} holds a suite, and this draws a comparison: one of its sections is in {out / '5.1'}\n"
+    )
+    assert cli("store", out).err == f"error: {out} holds no runs: there is no runs.sqlite in it\n"
+    for place in ("5.1", "5.2"):
+        (out / place).mkdir()
+        (out / place / "runs.sqlite").touch()
+    assert cli("store", out).err.endswith(f"in it; {out / '5.1'} and {out / '5.2'} have one\n")
+
+
+@pytest.mark.parametrize("left", ["kind", "key", "checksum", None])
+def test_runs_of_a_folder_with_a_strange_manifest_are_not_dropped(
+    cli: Cli, scenario_file: Path, tmp_path: Path, left: str | None
+) -> None:
+    """Whole JSON, and not as it was written: to seal it anew would hide that."""
+    out = tmp_path / "out"
+    assert cli("run", scenario_file, "--replications", "1", "--no-trace", "--out", out).code == 0
+    content = {name: value for name, value in manifest_of(out).items() if name != left}
+    (out / "manifest.json").write_text(json.dumps({**content, "complete": True, "name": "another"}))
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    answer = cli("store", out, "--prune")
+    assert (answer.code, answer.out) == (2, "")
+    assert "manifest" in answer.err
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
 # Nothing outside is touched.
 
 
@@ -412,12 +503,13 @@ def test_report_and_pictures_of_the_same_results_stay(cli: Cli, scenario_file: P
     assert all((out / name).read_bytes() == before[name] for name in pictures)
     assert cli("check", out).code == 0
 
-    # Of other results they do not stay, and a damaged one does not either.
+    # Of other results they do not stay, and a damaged one does not either: the report is written anew.
     (out / "report.html").write_text("no report")
     result.write(out)
-    assert not (out / "report.html").exists()
+    assert "celltrain run SCENARIO" in (out / "report.html").read_text()
     ct.run(ct.load(scenario_file), replications=3).write(out)
-    assert not any((out / name).exists() for name in pictures)
+    assert [name for name in pictures if (out / name).exists()] == ["report.html"]
+    assert "--replications 3" in (out / "report.html").read_text()
     assert cli("check", out).code == 0
 
 

@@ -17,6 +17,7 @@ from celltrain.notes.advice import advice, advice_on_sweep, advice_on_variants
 from celltrain.notes.elsewhere import Load, is_any_worse, worse
 from celltrain.notes.limits import Ports
 from celltrain.notes.settings import (
+    abr_flows,
     begin_at_once,
     begin_too_late,
     dark_share,
@@ -24,7 +25,7 @@ from celltrain.notes.settings import (
     has_transfers,
     undrawn_start,
 )
-from celltrain.notes.tables import ends
+from celltrain.notes.tables import ends, group_of
 from celltrain.report import run_report
 
 CELLS: dict[str, Any] = {
@@ -789,6 +790,37 @@ def test_the_names_of_nodes_may_look_like_those_of_ports() -> None:
     controlled = network.with_({"vc.category": "abr", "port": [own]})
     assert controlled.notes == []
     assert discard_of_port(controlled, "s > t (2)") == "port.0.discard"
+
+
+def test_a_flow_belongs_to_the_group_with_the_longest_name() -> None:
+    """Of groups `a` and `a1`, flow `a11` is of the latter: otherwise two flows would have one name."""
+    groups = {"a", "a1"}
+    names = {flow: group_of(flow, groups) for flow in ("a1", "a2", "a11", "a12", "a21", "b1", "a")}
+    assert names == {"a1": "a", "a2": "a", "a11": "a1", "a12": "a1", "a21": "a", "b1": None, "a": None}
+    abr = {"category": "abr"}
+    tables = [{"name": "a", "flows": 2}, {"name": "a1", "flows": 2, "vc": abr}]
+    network = ct.Scenario.from_dict(
+        {
+            **CELLS,
+            "topology": {"kind": "dumbbell"},
+            "group": tables,
+            "switch": {"allocator": {"algorithm": "erica"}},
+        }
+    )
+    assert abr_flows(network) == ["a11", "a12"]
+    other = network.with_({"group": [{**tables[0], "vc": abr}, {"name": "a1", "flows": 2}]})
+    assert abr_flows(other) == ["a1", "a2"]
+
+
+def test_the_bits_of_a_cell_stand_in_one_place() -> None:
+    """They stood in five: no other module writes 424, or 53 x 8."""
+    package = Path(ct.__file__).parent
+    found = [
+        str(file.relative_to(package))
+        for file in sorted(package.rglob("*.py"))
+        if re.search(r"(?<![\w.])424(\.0)?(?![\w.])|8 \* 53|53 \* 8", file.read_text(encoding="utf-8"))
+    ]
+    assert found == ["cells.py"]
 
 
 def test_a_guarantee_that_is_not_kept_is_named() -> None:

@@ -289,6 +289,7 @@ def test_the_command_of_a_report_runs_the_same_variants(
         ["", " begins with a space"],
         ["a, b", "c"],
         ["[1", "2]"],
+        ["min(1,2) > 0", "x)", "(y", "it's", "'tis"],
         ['say "this"', "back\\slash"],
         ["100 cells", "50 %"],
     ],

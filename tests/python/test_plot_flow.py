@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import celltrain as ct
-from celltrain.plots.flow import NO_EVENTS, flow_events, flow_of_run
+from celltrain.plots.flow import NO_EVENTS, _told, flow_events, flow_of_run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,6 +128,68 @@ def test_the_legend_names_what_is_drawn() -> None:
     legends = [legend_of(axis) for axis in (above, below)]
     assert legends == [["sent", "acknowledged"], ["congestion window"]]
     assert events.texts[0].get_text() == NO_EVENTS
+
+
+def test_a_window_ends_with_the_last_acknowledgement_of_its_transfer() -> None:
+    """It was drawn to the end of the run."""
+    finite = ct.load(FALL_FLOYD).with_({"traffic": {"kind": "finite", "bytes": "40 kB"}})
+    above, below, _ = flow_of_run(finite, "transfer", (0.0, finite.duration)).axes
+    acknowledged = next(line for line in above.lines if line.get_label() == "acknowledged")
+    window = next(line for line in below.lines if line.get_label() == "congestion window")
+    last = float(np.max(acknowledged.get_xdata()))
+    assert last < 0.9 * below.get_xlim()[1]
+    assert float(np.max(window.get_xdata())) == pytest.approx(last, abs=2 * below.get_xlim()[1] / 1500)
+    unfinished = finite.with_({"traffic.bytes": "1 GB"})
+    _, below, _ = flow_of_run(unfinished, "transfer", (0.0, finite.duration)).axes
+    window = next(line for line in below.lines if line.get_label() == "congestion window")
+    assert float(np.max(window.get_xdata())) == pytest.approx(below.get_xlim()[1], rel=1e-3)
+
+
+def test_a_transfer_is_drawn_whose_acknowledgement_is_under_way_at_the_end() -> None:
+    """Its last byte had arrived, and nothing had come back."""
+    link = {"rate": "10 Mbit/s", "delay": "10 ms"}
+    network = {"topology": {"kind": "n-source", "sources": 1}, "link": link, "warm-up": "0 s"}
+    traffic = {"kind": "finite", "bytes": "100 B"}
+    scenario = ct.Scenario.from_dict(
+        {"schema": 1, "name": "short", "duration": "33 ms", "traffic": traffic, **network}
+    )
+    (completed,) = ct.run(scenario, replications=1).flows["completion_time"]
+    assert completed < scenario.duration
+    above, _, _ = flow_of_run(scenario, "1", (0.0, scenario.duration)).axes
+    acknowledged = [line for line in above.lines if line.get_label() == "acknowledged"]
+    assert not any(np.size(line.get_xdata()) for line in acknowledged)
+
+
+@pytest.mark.parametrize(
+    ("event", "cause", "detail", "told"),
+    [
+        ("ecn-reduction", "", "ssthresh=2000 cwnd=2000", "ECN reduction: window 2.00 kB"),
+        ("limited-transmit", "", "", "limited transmit of byte 14,000"),
+        ("loss-probe", "", "", "loss probe of byte 14,000"),
+        ("window-probe", "", "", "window probe of byte 14,000"),
+        ("slow-start-exited", "", "cwnd=91224", "slow start exited: window 91.2 kB"),
+        ("reduction-undone", "", "cwnd=2000 ssthresh=3000", "reduction undone: window 2.00 kB"),
+        ("probe-repaired", "", "cwnd=2000 ssthresh=3000", "probe repaired: window 2.00 kB"),
+        (
+            "idle-restart",
+            "",
+            "cwnd=14480 idle=1.25 s",
+            "idle restart: nothing sent for 1.25 s, window 14.5 kB",
+        ),
+        ("phase-entered", "", 'phase="probe-bw-down" bandwidth=1', "phase entered: probe BW down"),
+        ("phase-entered", "", 'phase="probe-rtt" cwnd=5792', "phase entered: probe RTT, window 5.79 kB"),
+        ("recovery-exited", "full-ack", "cwnd=2000", "recovery left: full ACK up to byte 14,000"),
+        (
+            "fast-retransmit",
+            "later-delivered",
+            "recover=20000 ssthresh=5000",
+            "fast retransmit of byte 14,000: later delivered; recovery until byte 20,000",
+        ),
+    ],
+)
+def test_events_are_told_with_their_details_in_words(event: str, cause: str, detail: str, told: str) -> None:
+    row = {"event": event, "cause": cause, "detail": detail, "position": 14_000.0}
+    assert _told(row) == told
 
 
 def test_sequence_numbers_have_a_unit_of_their_size() -> None:

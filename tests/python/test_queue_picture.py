@@ -110,6 +110,27 @@ def test_the_legend_of_a_queue_names_what_happens() -> None:
     assert legend_of(queue_of({"EPD": empty}, None, SPAN)) == ["accepted", "end of a frame"]
 
 
+def test_bars_of_counted_cells_are_in_the_legend() -> None:
+    """The black bars of marked cells had no entry."""
+    counted = queue_of({"RED": marking("cells")}, None, (0.0, 1.0))
+    assert "cells per" in counted.axes[1].get_ylabel()
+    (legend,) = counted.legends
+    entries = dict(zip(legend_of(counted), legend.legend_handles, strict=True))
+    assert {"accepted", "marked"} <= set(entries)
+    drawn = (bar for bar in counted.axes[1].patches if isinstance(bar, Rectangle))
+    bars = {bar.get_facecolor() for bar in drawn if bar.get_height()}
+    boxes = {box.get_facecolor() for box in legend.findobj(Rectangle) if box.get_visible()}
+    assert bars <= boxes
+    scenario = marking("cells")
+    marked = read_cells(scenario, port_facts(scenario), (0.0, 1.0), scenario.seed)
+    first = float(marked.arrived[marked.marks][0])
+    each = queue_of({"RED": scenario}, None, (first - 0.01, first + 0.01))
+    (legend,) = each.legends
+    black = [box for box in legend.findobj(Rectangle) if box.get_facecolor() == (0, 0, 0, 1)]
+    assert "marked" in legend_of(each)
+    assert not black, "where each cell is drawn there are triangles alone"
+
+
 def test_a_few_dead_cells_are_not_none() -> None:
     """18 of 3,773 were "0 %"."""
     for counts, said in (

@@ -10,16 +10,19 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import celltrain as ct
+from celltrain.comparison import vary
 from celltrain.files import manifests
 from celltrain.lab import link
-from celltrain.report import comparison_report, reproduction_report, run_report
+from celltrain.notes.settings import all_end
+from celltrain.report import comparison_report, parts, reproduction_report, run_report
 from celltrain.report.page import Page, Safe
 from celltrain.text import interval
-from celltrain.traces import flow_groups
+from celltrain.traces import Trace, flow_groups
 
 VOID = {"meta", "link", "br"}
 
@@ -324,6 +327,200 @@ def test_a_run_with_short_flows_answers_how_long_they_take(scenario: ct.Scenario
         scenario.with_({"link.framing": "packets", "switch.buffer": "40 packets"}), replications=1
     )
     assert "and packets spend" in run_report(packets)
+
+
+def lead_of(html: str) -> tuple[str, list[str]]:
+    """What is asked at the beginning of a report, and the answers."""
+    (question,) = re.findall(r'<p class="question">(.*?)</p>', html)
+    return question, re.findall(r'<p class="answer">(.*?)</p>', html)
+
+
+def charts_of(html: str) -> list[str]:
+    """The labels of the charts of a report, in their order."""
+    found = re.findall(r'<script type="application/json">(.*?)</script>', html)
+    return [json.loads(one)["label"] for one in found]
+
+
+FINITE: dict[str, Any] = {
+    "traffic": {"kind": "finite", "bytes": "20 kB"},
+    "warm-up": "0 s",
+    "topology.sources": 3,
+}
+SHORT_FLOWS: dict[str, Any] = {
+    "traffic": {"kind": "short-flows", "load": 0.2, "size": {"kind": "fixed", "bytes": "20 kB"}},
+}
+
+
+def test_a_report_of_transfers_leads_with_completion_times(scenario: ct.Scenario) -> None:
+    """It led with the goodput of each flow, which is what it carries over the duration of the run."""
+    result = ct.run(scenario.with_(FINITE), replications=2)
+    html = run_report(result)
+    question, answers = lead_of(html)
+    assert question.startswith("How long do transfers take")
+    longest = interval(result.estimate("fct_max"), "s")
+    assert answers[0].startswith("Half of the transfers take ")
+    assert answers[0].endswith(f"and the longest {longest}.")
+    assert answers[1].startswith("Goodput ")
+    assert "fairness" not in answers[1], "all carry as much"
+    assert [label.partition(" (")[0] for label in charts_of(html)[:2]] == ["completion time", "goodput"]
+    chart = chart_of(html, "completion time (")
+    means = [1e3 * part["completion_time"].to_numpy().mean() for part in result.by_flow()]
+    assert [point[0] for point in chart["series"][0]["points"]] == pytest.approx(means)
+    assert "Completion time of every transfer." in html
+    assert "<th>completion time</th>" in html
+
+
+def test_a_report_of_short_flows_leads_with_the_percentiles_of_completion_times(
+    scenario: ct.Scenario,
+) -> None:
+    html = run_report(ct.run(scenario.with_(SHORT_FLOWS), replications=2))
+    first, second, *others = charts_of(html)
+    assert first.startswith("flow completion time")
+    assert second.startswith("goodput")
+    assert not [label for label in others if label.startswith("flow completion time")], "once"
+
+
+def test_a_report_without_a_completed_transfer_has_no_empty_lead_picture(scenario: ct.Scenario) -> None:
+    html = run_report(ct.run(scenario.with_({**FINITE, "traffic.bytes": "1 GB"}), replications=1))
+    assert lead_of(html)[1][0] == "The completion time of transfers is undefined."
+    assert charts_of(html)[0].startswith("goodput")
+
+
+def test_a_report_says_where_times_are_those_of_the_transfers_that_ended(scenario: ct.Scenario) -> None:
+    flows = [{"name": "2", "traffic": {"kind": "finite", "bytes": "1 GB"}}]
+    html = run_report(ct.run(scenario.with_({**FINITE, "flow": flows}), replications=1))
+    assert lead_of(html)[1][0].startswith("Half of the transfers that ended take ")
+    assert "Completion time of every transfer that ended." in html
+
+
+def of_an_older_version(result: ct.Result, place: Path) -> ct.Result:
+    """The result as it is read from a folder that lacks the metrics and columns of today."""
+    result.write(place)
+    for name in ("summary", "flows", "ports"):
+        file = place / f"{name}.parquet"
+        frame = pl.read_parquet(file).drop("kind", "completion_time", "buffer_unit", strict=False)
+        if name == "summary":
+            frame = frame.filter(~pl.col("metric").is_in(["fct_max", "flows_completed", "flows_unfinished"]))
+        frame.write_parquet(file)
+    content = json.loads((place / "manifest.json").read_text())
+    (place / "manifest.json").write_text(json.dumps(manifests.sealed({**content, "checksums": {}})))
+    return ct.Result.read(place)
+
+
+@pytest.mark.parametrize("traffic", [{}, FINITE, SHORT_FLOWS], ids=["greedy", "finite", "short flows"])
+def test_results_of_an_older_version_have_a_report(
+    scenario: ct.Scenario, tmp_path: Path, traffic: dict[str, Any]
+) -> None:
+    """To write them failed: they have neither the longest completion time nor the kinds of flows."""
+    older = of_an_older_version(ct.run(scenario.with_(traffic), replications=2), tmp_path / "older")
+    assert older.write(tmp_path / "again") == tmp_path / "again"
+    _, answers = lead_of((tmp_path / "again" / "report.html").read_text())
+    if traffic:
+        assert answers[0].startswith("Half of the transfers take ")
+        assert "one in a hundred more than" in answers[0]
+    else:
+        assert ", fairness index " in answers[0]
+
+
+@pytest.mark.parametrize("traffic", [FINITE, SHORT_FLOWS])
+def test_a_report_of_transfers_beside_others_leads_with_goodput(
+    scenario: ct.Scenario, traffic: dict[str, Any]
+) -> None:
+    greedy = {"name": "2", "traffic": {"kind": "greedy"}}
+    html = run_report(ct.run(scenario.with_({**traffic, "flow": [greedy]}), replications=1))
+    question, answers = lead_of(html)
+    assert question.startswith("How much arrives")
+    assert answers[0].startswith("Goodput ")
+    assert charts_of(html)[0].startswith("goodput")
+
+
+def test_whether_all_flows_end_is_said_of_groups_and_flows(scenario: ct.Scenario) -> None:
+    greedy, finite = ({"traffic": {"kind": "greedy"}}, {"traffic": FINITE["traffic"]})
+    dumbbell = {"topology": {"kind": "dumbbell"}}
+    for changed, ends in (
+        ({}, False),
+        (finite, True),
+        (SHORT_FLOWS, True),
+        ({**dumbbell, "group": [{"name": "a", **finite}, {"name": "b", **finite}]}, True),
+        ({**dumbbell, "group": [{"name": "a", **finite}, {"name": "b"}]}, False),
+        ({**finite, **dumbbell, "group": [{"name": "a"}, {"name": "b", **greedy}]}, False),
+    ):
+        assert all_end(scenario.with_(changed)) is ends, changed
+
+
+def test_a_report_says_of_which_flows_the_fairness_is(scenario: ct.Scenario) -> None:
+    """A fairness of 1.000 stood above sources that starved: TCP flows alone count."""
+
+    def first_answer(sources: int, others: int) -> str:
+        own = [
+            {"name": str(sources - n), "traffic": {"kind": "cbr", "rate": f"{n + 1} Mbit/s"}}
+            for n in range(others)
+        ]
+        changed = {"topology.sources": sources, "duration": "100 ms", **({"flow": own} if own else {})}
+        return lead_of(run_report(ct.run(scenario.with_(changed), replications=1)))[1][0]
+
+    assert ", fairness index of the 4 flows " in first_answer(4, 0)
+    assert ", fairness index of the 4 flows " in first_answer(4, 4)
+    assert ", fairness index of the 3 TCP flows " in first_answer(4, 1)
+    for sources, others in ((4, 3), (5, 3)):
+        said = first_answer(sources, others)
+        assert "fairness" not in said
+        assert re.search(r", between \d.* \(flow \d\) and \d.* \(flow \d\) per flow, ", said)
+    assert "(flow 4) and" in first_answer(4, 3), "the one of 1 Mbit/s has the least"
+    assert "fairness" not in first_answer(1, 0), "one flow shares with none"
+
+
+def test_windows_of_a_report_end_with_their_transfers(scenario: ct.Scenario) -> None:
+    html = run_report(ct.run(scenario.with_(FINITE), replications=1, trace=True))
+    chart = chart_of(html, "Congestion windows")
+    *strips, together = chart["strips"]
+    assert all(strip["t"][-1] < chart["to"] / 2 for strip in strips)
+    assert together["t"][-1] == chart["to"] == 1e3 * scenario.duration
+    assert together["v"][-1] == 0
+    assert "below, their sum. A window ends with its transfer." in html
+    greedy = run_report(ct.run(scenario, replications=1, trace=True))
+    assert "ends with its transfer" not in greedy
+
+
+def test_a_level_strip_reaches_to_its_last_sample() -> None:
+    """Few of many samples are drawn; at the end of the run a window that stayed level had no value."""
+    times = np.linspace(0, 1, 9 * parts.POINTS)
+    chart = parts.series_chart([Trace("1", "B", times, np.full_like(times, 64e3))], "windows")
+    (strip,) = chart["strips"]
+    assert len(strip["t"]) == len(strip["v"]) <= parts.POINTS + 1
+    assert (strip["t"][-1], strip["v"][-1]) == (chart["to"], 64e3)
+
+
+@pytest.mark.parametrize(
+    ("variants", "title"),
+    [
+        (["tail-drop", "epd"], "tail-drop, epd"),
+        ({"switch.buffer": ["100 cells", "200 cells"]}, "switch.buffer of 100 cells, 200 cells"),
+        (
+            {"switch.buffer": ["100 cells", "200 cells"], "tcp.mss": ["512 B", "1460 B"]},
+            "4 variants of switch.buffer and tcp.mss",
+        ),
+        ({"switch.buffer": [f"{n}00 cells" for n in range(1, 8)]}, "7 variants of switch.buffer"),
+    ],
+)
+def test_the_title_of_a_comparison_says_what_was_compared(
+    scenario: ct.Scenario, variants: Any, title: str
+) -> None:
+    """The values of several keys ran together: "100 cells, 512 B, 100 cells, 1460 B"."""
+    chosen = variants if isinstance(variants, list) else vary(variants)
+    brief = scenario.with_({"duration": "60 ms", "warm-up": "0 s"})
+    html = comparison_report(ct.compare(brief, chosen, replications=1))
+    assert f"<h1>{scenario.name}: {title}</h1>" in html
+
+
+def test_the_title_of_a_comparison_has_names_that_were_given(scenario: ct.Scenario) -> None:
+    brief = scenario.with_({"duration": "60 ms", "warm-up": "0 s"})
+    given = {
+        "small, slow": {"switch.buffer": "50 cells", "link.rate": "10 Mbit/s"},
+        "large": {"switch.buffer": "500 cells"},
+    }
+    html = comparison_report(ct.compare(brief, given, replications=1))
+    assert f"<h1>{scenario.name}: &quot;small, slow&quot;, large</h1>" in html
 
 
 def test_a_group_is_called_as_its_flows_unless_two_would_be_called_the_same() -> None:

@@ -272,7 +272,13 @@ def test_files_of_earlier_results_do_not_stay(
 ) -> None:
     path = result.write(tmp_path / "out", formats=["csv"])
     ct.run(scenario, replications=1).write(path, overwrite=True)
-    assert files(path) == {"manifest.json", "summary.parquet", "flows.parquet", "ports.parquet"}
+    assert files(path) == {
+        "manifest.json",
+        "report.html",
+        "summary.parquet",
+        "flows.parquet",
+        "ports.parquet",
+    }
 
 
 def test_another_experiment_is_not_overwritten(

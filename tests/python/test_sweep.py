@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import re
 import sqlite3
 import threading
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
@@ -21,11 +22,14 @@ from celltrain import experiment, statistics
 from celltrain.experiment import Task
 from celltrain.report.sweep import sweep_report
 from celltrain.results import Record
+from celltrain.results.transfers import COUNTS, LEGEND, Transfers
 from celltrain.runs import making
 from celltrain.runs.entry import TABLES
 from celltrain.runs.store import FILE
 from celltrain.runs.work import Batch, work, worker_version
 from celltrain.sweeps import FRAMES, make_plan, run_plan
+from celltrain.sweeps.transfers import incomparable, transfers
+from celltrain.sweeps.view import legend
 from celltrain.verdicts import nearly_normal, spent_confidence
 
 if TYPE_CHECKING:
@@ -512,3 +516,93 @@ def test_batches_grow_with_short_runs_and_shrink_towards_the_end(
     assert sizes[:4] == [1, 1, 1, 1]
     assert max(sizes) == 50
     assert sizes[-1] == 1
+
+
+# Transfers that do not end.
+
+
+@pytest.fixture
+def transferring(scenario: ct.Scenario) -> ct.Scenario:
+    """Two transfers, of which the second ends unless it is very large."""
+    flows = [{"name": name, "traffic": {"kind": "finite", "bytes": "20 kB"}} for name in ("1", "2")]
+    return scenario.with_({"flow": flows, "warm-up": "0 s"})
+
+
+SECOND = "flow.1.traffic.bytes"
+UNENDED = {SECOND: ["40 kB", "1 GB"]}
+
+
+def test_times_of_points_whose_transfers_do_not_all_end_are_marked(
+    cli: Cli, transferring: ct.Scenario, tmp_path: Path
+) -> None:
+    """The transfers that end are the quick ones: the point that loses most would look best."""
+    (tmp_path / "s.toml").write_text(transferring.to_toml())
+    plan = tmp_path / "plan.toml"
+    plan.write_text(f'scenario = "s.toml"\n[sweep.grid]\n"{SECOND}" = {json.dumps(UNENDED[SECOND])}\n')
+    words = ("sweep", plan, "--out", tmp_path / "out", "--measure", "fct_mean,goodput")
+    answer = cli(*words)
+    (whole,) = (line for line in answer.out.splitlines() if line.startswith(" 40 kB "))
+    (cut,) = (line for line in answer.out.splitlines() if line.startswith(" 1 GB "))
+    assert "not ended" not in whole
+    assert re.search(r" ms, 3 of 6 not ended +[0-9.]+ ± [0-9.]+ Mbit/s", cut), cut
+    assert f"\n{LEGEND}\n" in answer.out
+    rows = json.loads(cli(*words, "--json").out)["rows"]
+    counts = [[row.get(name) for name in COUNTS] for row in rows]
+    assert counts == [[None, None], [6, 0], [None, None], [3, 3]]
+    found = ct.Sweep.read(tmp_path / "out")
+    assert found.table("Mean flow completion time")[[*COUNTS]].rows() == [(6, 0), (3, 3)]
+    assert not {*COUNTS} & {*found.table("goodput").columns}
+    assert "3 of 6 not ended" in found._repr_html_()
+    assert LEGEND in found._repr_html_()
+    assert incomparable(found, "fct_mean") == [1]
+    assert incomparable(found, "goodput") == []
+
+
+def test_a_sweep_whose_transfers_all_end_has_no_mark(
+    transferring: ct.Scenario, scenario: ct.Scenario
+) -> None:
+    found = ct.sweep(transferring, grid={SECOND: ["30 kB", "40 kB"]}, replications=1, measures=["fct_mean"])
+    assert not legend(found, 2)
+    assert found.table("fct_mean")[[*COUNTS]].rows() == [(2, 0), (2, 0)]
+    for name in COUNTS:  # as results of older versions are
+        del found.units[name]
+    assert found.table("fct_mean")[[*COUNTS]].rows() == [(None, None)] * 2
+    assert {row[name] for row in found.to_json()["rows"] for name in COUNTS} == {None}
+    bare = ct.sweep(scenario, grid={"switch.buffer": ["100 cells"]}, replications=1)
+    assert transfers(bare) == [Transfers(0, 0)]
+    assert not legend(bare, 1)
+
+
+def test_points_without_transfers_have_none(transferring: ct.Scenario) -> None:
+    """One point has transfers, another has none."""
+    some = transferring.with_({"flow": [{"name": "1", "traffic": {"kind": "finite", "bytes": "1 GB"}}]})
+    kinds = [{"kind": "finite", "bytes": "1 GB"}, {"kind": "greedy"}]
+    made = [some.with_({"flow": [{"name": "1", "traffic": kind}]}) for kind in kinds]
+    found = [ct.sweep(one, grid={"switch.buffer": ["100 cells"]}, replications=2) for one in made]
+    assert [transfers(one) for one in found] == [[Transfers(0, 2)], [Transfers(0, 0)]]
+
+
+@pytest.mark.parametrize(
+    ("counts", "misled"),
+    [
+        ((100, 0), ()),
+        ((199, 1), ("fct_max",)),
+        ((98, 2), ("fct_max", "fct_p95", "fct_p99", "fct_p99_large", "slowdown_p99")),
+        (
+            (94, 6),
+            ("fct_mean", "fct_p50", "fct_max", "fct_p95", "fct_p99", "fct_p99_large", "slowdown_p99"),
+        ),
+    ],
+)
+def test_times_mislead_from_where_a_note_says_so(counts: tuple[int, int], misled: tuple[str, ...]) -> None:
+    every = {
+        "fct_mean",
+        "fct_p50",
+        "fct_max",
+        "fct_p95",
+        "fct_p99",
+        "fct_p99_large",
+        "slowdown_p99",
+        "goodput",
+    }
+    assert {name for name in every if Transfers(*counts).mislead(name)} == {*misled}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,8 @@ import pytest
 import celltrain as ct
 from celltrain.embedded import line_of
 from celltrain.sweeps import Plan, load_plan, make_plan
-from celltrain.sweeps.axes import quantities
+from celltrain.sweeps.axes import measured_alike, quantities
+from celltrain.trials import measured
 
 if TYPE_CHECKING:
     from conftest import Answer, Cli
@@ -439,6 +441,81 @@ def test_measures_that_only_some_points_have_are_taken(
         plan.check_measures(["goodput", "fct_mean"])
     with pytest.raises(ct.InputError, match="unknown measure 'goodputt': did you mean 'goodput'"):
         plan.check_measures(["goodputt"])
+
+
+GRIDS: tuple[dict[str, Any], ...] = (
+    {"switch.buffer": "100 cells .. 900 cells step 100 cells", "tcp.stack": ["reno", "sack"]},
+    {"measures.delays": ["none", "tcp"], "link.delay": "1 ms .. 5 ms step 1 ms", "topology.sources": [2, 3]},
+    {"flow.0.vc.mcr": ["1 Mbit/s", "2 Mbit/s", "3 Mbit/s"], "flow.0.vc.category": ["ubr", "gfr"]},
+    {"flow.1.vc.category": ["ubr", "cbr"], "measures.delays": ["none", "all"]},
+    {"flow.1.traffic.bytes": "1 kB .. 9 kB step 1 kB", "measures.delays": ["none", "all"]},
+    {"flow.1.vc.clp": [False, True], "flow.0.vc.pcr": ["5 Mbit/s", "6 Mbit/s"]},
+    {"switch.buffer": ["100 cells", "200 cells"], "link.loss": [0.0, 0.0001, 0.001, 0.01]},
+)
+"""Grids in which an axis decides what is measured, beside one that does not, or only together with it."""
+
+
+@pytest.mark.parametrize("grid", GRIDS, ids=lambda grid: " ".join(grid))
+@pytest.mark.parametrize("last", [False, True])
+def test_few_trials_tell_what_all_would(
+    scenario: ct.Scenario, monkeypatch: pytest.MonkeyPatch, grid: dict[str, Any], last: bool
+) -> None:
+    flows = [{"name": name, "vc": {"clp": False}, "traffic": {"kind": "greedy"}} for name in ("1", "2")]
+    if "flow.1.traffic.bytes" in grid:
+        flows[1]["traffic"] = {"kind": "finite", "bytes": "1 MB"}
+    if last:
+        grid = dict(reversed(grid.items()))
+    plan = make_plan(scenario.with_({"flow": flows}), grid=grid)
+    tried: list[int] = []
+
+    def counted(scenarios: Iterable[ct.Scenario], **options: Any) -> list[dict[str, str] | None]:
+        some = list(scenarios)
+        tried.append(len(some))
+        return measured(some, **options)
+
+    monkeypatch.setattr("celltrain.sweeps.plan.measured", counted)
+    every = measured(map(plan.at, range(plan.points)))
+    assert None not in every
+    known = {name for found in every for name in found or ()}
+    for name in (one.name for one in ct.measures() if one.over == "run"):
+        tried.clear()
+        if name in known:
+            assert plan.check_measures([name]) == [name]
+        else:
+            with pytest.raises(ct.InputError, match=f"runs of this scenario lack the measure '{name}'"):
+                plan.check_measures([name])
+        assert sum(tried) <= 4
+
+
+def test_what_decides_what_is_measured_is_tried() -> None:
+    """Each number of things, name and switch; of quantities and parts the ends."""
+    alike = measured_alike
+    assert alike("1 ms") == alike("20 ms") != alike("0 ms") != alike("-1 ms")
+    assert alike("5 cells") != alike("5 packets")
+    assert alike("50 %") == alike("95 %") != alike("100 %") != alike("0 %")
+    assert alike(0.1) == alike(0.9) != alike(1.0) != alike(0.0)
+    assert alike(1) != alike(2) != alike(True)
+    assert alike("epd") != alike("ppd")
+    assert alike(("1 ms", 2)) == alike(("3 ms", 2)) != alike(("3 ms", 3))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("fct_mean", "the nearest of these names is 'delay_mean'"),
+        ("cell_loss_ratio_abr", "the nearest of these names is 'cell_loss_ratio'"),
+        (
+            "fct_meam",
+            "unknown measure 'fct_meam': did you mean 'fct_mean'? But runs of this scenario lack the",
+        ),
+        ("goodputt", "unknown measure 'goodputt': did you mean 'goodput'"),
+        ("median slowdwn", "unknown measure 'median slowdwn': did you mean 'slowdown_p50'? But runs of this"),
+    ],
+)
+def test_the_nearest_name_of_a_measure_is_told(scenario: ct.Scenario, name: str, words: str) -> None:
+    plan = make_plan(scenario, grid={"switch.buffer": ["100 cells", "200 cells"]})
+    with pytest.raises(ct.InputError, match=re.escape(words)):
+        plan.check_measures([name])
 
 
 def test_a_plan_without_its_scenario_names_the_nearest_file(tmp_path: Path, scenario_file: Path) -> None:

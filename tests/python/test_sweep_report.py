@@ -191,7 +191,7 @@ def test_what_has_no_value_has_no_mark(scenario: ct.Scenario) -> None:
     page = sweep_report(sweep)
     efficiency = next(chart for chart in charts(page) if chart["ylabel"] == "efficiency")
     assert efficiency["series"][0]["points"] == [None, None]
-    assert "Efficiency. No mark: undefined in a replication." in page
+    assert "Efficiency over switch.buffer. No mark: undefined in a replication." in page
 
 
 def test_any_metric_of_a_sweep_is_drawn(sweep: ct.Sweep) -> None:

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from celltrain import text
-from celltrain.statistics import Estimate, estimate
+from celltrain.statistics import Estimate, estimate, paired_difference
 
 
 @pytest.mark.parametrize(
@@ -137,3 +137,28 @@ def test_json_has_null_for_numbers_it_cannot_hold() -> None:
 )
 def test_a_part_that_someone_set_is_shown_in_full(part: float, shown: str) -> None:
     assert text.exact_percent(part) == shown
+
+
+@pytest.mark.parametrize(
+    ("sample", "shown"),
+    [
+        ([0.0212010320, 0.0212010326], "21.2 ± 0.0 ms"),
+        ([0.0212010320], "21.2 ms"),
+        ([0.0212, 0.0212], "21.2 ± 0 ms"),
+        ([0.0718, 0.0719], "72 ± 1 ms"),
+        ([0.0209, 0.0215], "21.2 ± 3.8 ms"),
+        ([0.0, 0.0], "0 ± 0 s"),
+    ],
+)
+def test_values_out_of_bins_have_no_digits_beyond_the_width_of_a_bin(sample: list[float], shown: str) -> None:
+    """Runs whose values fall into one bin had intervals of a billionth of a second."""
+    found = estimate(sample, unit="s", resolution=1 / 64)
+    assert str(found) == shown
+    assert text.interval(found.scaled(1e3), "") == shown.removesuffix(" ms").removesuffix(" s")
+    assert text.interval(estimate(sample), "s") == str(estimate(sample, unit="s"))
+
+
+def test_differences_are_as_coarse_as_the_larger_of_two_means() -> None:
+    found = paired_difference([0.6, 0.6001], [0.02, 0.02], unit="s", resolution=1 / 64)
+    assert found.resolution == pytest.approx(0.60005 / 64)
+    assert str(found) == "580 ± 1 ms"

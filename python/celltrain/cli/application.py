@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from celltrain import terminal
 from celltrain.cli.values import Command, spared
 from celltrain.errors import Defect, Error, defect
+from celltrain.files.whole import DISK_ERRORS
 
 __all__ = ["COMMANDS", "application", "command", "run"]
 
@@ -163,11 +164,21 @@ def run() -> int:
     except Defect as error:
         terminal.error(str(error))
         return 3
-    except (Error, OSError) as error:
+    except Error as error:
         terminal.error(str(error))
+    except OSError as error:
+        terminal.error(_said_by_system(error))
     except Exception as error:
         return _on_unexpected(error)
     return 2
+
+
+def _said_by_system(error: OSError) -> str:
+    """What the system said that no command expects, with the file it is about; the output has no name."""
+    reason = error.strerror or str(error)
+    if error.filename is not None:
+        return f"{error.filename}: {reason}"
+    return f"cannot write the output: {reason}" if error.errno in DISK_ERRORS else reason
 
 
 def _on_unexpected(error: Exception) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,7 @@ from celltrain.errors import InputError, ScenarioError
 
 if TYPE_CHECKING:
     from celltrain.comparison import Comparison, Variants
+    from celltrain.results import Group
     from celltrain.scenario import Scenario
 
 __all__ = ["compare"]
@@ -47,6 +48,7 @@ def compare(
             "--vary",
             metavar="KEY=A,B,C",
             help="Compare values of any setting, for example --vary tcp.stack=reno,cubic. "
+            "Commas inside brackets or quotes belong to a value, as in --vary 'KEY=[1,2],[3]'. "
             "Repeatable: all combinations.",
         ),
     ] = None,
@@ -214,19 +216,14 @@ def _files(scenario: str, loaded: "Scenario", others: list[str], set_: list[str]
 
 
 def _values(text: str) -> list[object]:
-    """The values of a setting, with commas between them; those in a list, a table or quotes part nothing."""
-    from celltrain.comparison.variants import OPENING
+    """The values of a setting, with commas between them; those in brackets or quotes part nothing.
 
-    found: list[object] = []
-    words = text.split(",")
-    while words:
-        sizes = range(1, len(words) + 1) if words[0].lstrip().startswith(OPENING) else (1,)
-        size = next((size for size in sizes if _toml(",".join(words[:size])) is not None), 1)
-        one = ",".join(words[:size]).strip()
-        words = words[size:]
-        if one:
-            found.append(_value(one))
-    return found
+    Raises:
+        InputError: brackets or quotes do not match.
+    """
+    from celltrain.comparison import parted
+
+    return list(map(_value, parted(text)))
 
 
 def _toml(text: str) -> object:
@@ -245,15 +242,50 @@ def _value(text: str) -> object:
     return text if found is None else found
 
 
+def _looks(until: Mapping[str, Any]) -> str:
+    """How often `--until-clear` looked at its measure."""
+    from celltrain.registry import title
+    from celltrain.text import counted
+
+    step, most = (counted(until[key], "replication") for key in ("first", "most"))
+    return f"{counted(until['looks'], 'look')} at {title(until['measure'])}, one every {step}, up to {most}"
+
+
+def _show_groups(found: "Comparison") -> None:
+    """Prints the goodput of each group of flows under every variant, where the flows are of several."""
+    from celltrain import statistics, text
+    from celltrain.cli.run import MOST_GROUPS
+
+    groups: dict[str, list[tuple[str, Group]]] = {}
+    for variant, some in found.by_group().items():
+        for one in some:
+            groups.setdefault(one.name, []).append((variant, one))
+    if len(groups) < 2:
+        return
+    shown = [row for name in [*groups][:MOST_GROUPS] for row in groups[name]]
+    size = statistics.largest(one.goodput for _, one in shown)
+    lines = [
+        (one.name, variant, str(one.flows), text.interval(one.goodput, "bit/s", size))
+        for variant, one in shown
+    ]
+    terminal.heading("Goodput of groups")
+    terminal.table(("group", "variant", "flows", "goodput of all"), lines, text_columns=2)
+    if len(groups) > MOST_GROUPS:
+        terminal.say(f"{text.counted(len(groups) - MOST_GROUPS, 'more group')}: --json has all")
+
+
 def _show(found: "Comparison", headline: str) -> None:
     from celltrain.text import counted
 
     m = found.manifest
     titles = [measure.title for measure in found.measures]
     terminal.say(f"{headline}: {counted(m['replications'], 'replication')} of each variant, seed {m['seed']}")
+    if m.get("until_clear") is not None:
+        terminal.say(_looks(m["until_clear"]))
     terminal.say(f"bottleneck: {found.bottleneck}")
     terminal.heading("Mean ± 95 % interval")
     terminal.table(("variant", *titles), found.mean_lines())
+    _show_groups(found)
     terminal.heading(f"Difference from {found.baseline}, paired by replication")
     terminal.table(("variant", *titles), found.difference_lines())
     terminal.say(found.explanation())

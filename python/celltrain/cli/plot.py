@@ -2,7 +2,7 @@
 
 import functools
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -180,7 +180,8 @@ def series(
         str,
         typer.Argument(
             metavar="METRIC",
-            help="A series, such as acr, source_queue, utilisation or cwnd; `celltrain measures` lists all.",
+            help="A series, such as acr, source_queue, utilisation or cwnd, or goodput; "
+            "`celltrain measures` lists all series.",
         ),
     ],
     entity: EntityName = None,
@@ -188,19 +189,30 @@ def series(
     replication: Replication = 0,
     begin: Begin = None,
     end: End = None,
+    over: Annotated[
+        float | None,
+        typer.Option(
+            metavar="T",
+            parser=_seconds,
+            help="Average goodput over this time, in seconds, or with a unit as in 100ms. Default: about a "
+            "hundredth of the time that is shown.",
+        ),
+    ] = None,
     out: Out = None,
 ) -> None:
     """Draw a series of a traced run over time.
 
-    Each flow or port has a line. Rates of ABR sources (acr) stand beside the link rate of the bottleneck. A
-    comparison has one panel per variant.
+    Each flow or port has a line. Rates of ABR sources (acr) and goodput stand beside the link rate of the
+    bottleneck. A comparison has one panel per variant.
     """
     target = _target(out, "series")
     found = _read(folder, ("run", "compare"), {"--variants": variants})
     more: dict[str, Any] = _some(found, variants)
     _drawn(
         target,
-        lambda: found.plot.series(metric, entity, span=(begin, end), replication=replication, **more),
+        lambda: found.plot.series(
+            metric, entity, span=(begin, end), replication=replication, over=over, **more
+        ),
     )
 
 
@@ -356,12 +368,19 @@ def _read(folder: Path, kinds: Sequence[str], for_comparisons: "dict[str, object
     kind = manifest["kind"]
     if kind not in kinds:
         wanted = " or ".join(_KINDS[one] for one in kinds)
-        raise InputError(f"{folder} holds {_KINDS.get(kind, kind)}, and this draws {wanted}")
+        inside = _inside(folder, manifest) if "compare" in kinds else ""
+        raise InputError(f"{folder} holds {_KINDS.get(kind, kind)}, and this draws {wanted}{inside}")
     if kind != "compare":
         options.refuse(folder, for_comparisons or {})
     if manifest.get("core", core_version()) != core_version():
         terminal.note(f"{folder} was made by another version: what runs again for the picture may differ")
     return read(folder)
+
+
+def _inside(folder: Path, manifest: Mapping[str, Any]) -> str:
+    """What to draw of a suite, whose sections are comparisons."""
+    sections = list(manifest.get("sections", ())) if manifest["kind"] == "suite" else []
+    return f": one of its sections is in {folder / sections[0]}" if sections else ""
 
 
 def _unmade(file: Path, kind: str) -> str:
@@ -384,6 +403,7 @@ _KINDS = {
     "run": "a run",
     "compare": "a comparison",
     "sweep": "a sweep",
+    "suite": "a suite",
     "reproduce": "a reproduction",
     "reproduce-all": "reproductions",
 }

@@ -12,11 +12,15 @@ from celltrain.errors import InputError
 
 if TYPE_CHECKING:
     from celltrain.results import Result
+    from celltrain.scenario import Scenario as ScenarioFile
 
 __all__ = ["run"]
 
 MOST_GROUPS = 20
 """Groups of flows that are printed; `--json` has all of them."""
+
+MOST_FLOWS = 40
+"""Flows that `--flows` prints; with `--json` it has all of them."""
 
 
 def run(
@@ -54,6 +58,14 @@ def run(
         ),
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="With --out, also write every frame as CSV.")] = False,
+    flows: Annotated[
+        bool,
+        typer.Option(
+            "--flows",
+            help=f"Print what each flow carried and lost, and how long a finite transfer took: of the first "
+            f"{MOST_FLOWS} flows, or of all with --json.",
+        ),
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Run a scenario, and print every measure with its interval.
@@ -99,9 +111,11 @@ def run(
                 draw_run(result, folder)
             result.write_to(folder, ["csv"] if csv else [])
     if json:
-        terminal.print_json(_as_json(result, str(out) if out else None))
+        terminal.print_json(
+            _as_json(result, str(out) if out else None) | (_flows(result, loaded) if flows else {})
+        )
     else:
-        _show(result, options.headline(result.manifest["name"], set_))
+        _show(result, options.headline(result.manifest["name"], set_), loaded if flows else None)
         options.say_results(out)
 
 
@@ -139,7 +153,28 @@ def _as_json(result: "Result", out: str | None) -> dict[str, object]:
     return {**{name: result.manifest[name] for name in kept}, **found}
 
 
-def _show(result: "Result", headline: str) -> None:
+def _flows(result: "Result", scenario: "ScenarioFile") -> dict[str, object]:
+    """What `--json` prints of each flow."""
+    from celltrain.cli.flows import flow_rows
+
+    return {"flows": [one for row in flow_rows(result, scenario) for one in row.to_json()]}
+
+
+def _show_flows(result: "Result", scenario: "ScenarioFile") -> None:
+    """Prints the table of flows."""
+    from celltrain.cli.flows import flow_lines, flow_rows
+    from celltrain.text import counted
+
+    rows = flow_rows(result, scenario)
+    terminal.heading("Flows")
+    terminal.table(*flow_lines(rows[:MOST_FLOWS]))
+    if len(rows) > MOST_FLOWS:
+        more = counted(len(rows) - MOST_FLOWS, "more flow")
+        terminal.say(f"{more}: --json has all, and --out writes flows.parquet")
+
+
+def _show(result: "Result", headline: str, of_flows: "ScenarioFile | None") -> None:
+    """Prints what was measured; `of_flows` is the scenario if each flow has a line."""
     from celltrain import statistics, text
     from celltrain.notes.advice import advice
     from celltrain.registry import counts, title
@@ -161,5 +196,7 @@ def _show(result: "Result", headline: str) -> None:
         terminal.table(("group", "flows", "goodput of all"), lines)
         if more > 0:
             terminal.say(f"{text.counted(more, 'more group')}: --json has all")
+    if of_flows is not None:
+        _show_flows(result, of_flows)
     terminal.say(options.effort(m, m["replications"]))
     terminal.say_notes(advice(result))

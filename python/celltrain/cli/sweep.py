@@ -48,7 +48,7 @@ def sweep(
     from celltrain.sweeps import load_plan, run_plan
 
     loaded = load_plan(plan, options.settings(set_).items())
-    place = Path("results") / Path(plan).stem if out is None else out
+    place = _default(Path(plan)) if out is None else out
     named = options.measures(measure)
     with options.running("sweeping", scheduler, jobs, place) as (executor, progress):
         found = run_plan(
@@ -70,6 +70,13 @@ def sweep(
     options.end_with(found.defects)
 
 
+def _default(plan: Path) -> Path:
+    """The folder of a plan where no other is given. The number of a pipe says nothing."""
+    from celltrain.files.streams import is_stream
+
+    return Path("results") / ("stdin" if is_stream(plan) else plan.stem)
+
+
 def _add_report(found: "Sweep", folder: "Folder") -> None:
     from celltrain.report.sweep import sweep_report
 
@@ -82,7 +89,7 @@ def _add_report(found: "Sweep", folder: "Folder") -> None:
 
 def _show(found: "Sweep", headline: str, place: Path) -> None:
     from celltrain.notes.advice import advice_on_sweep
-    from celltrain.sweeps.view import mean_lines, measures
+    from celltrain.sweeps.view import legend, mean_lines, measures
     from celltrain.text import counted
 
     m = found.manifest
@@ -91,6 +98,8 @@ def _show(found: "Sweep", headline: str, place: Path) -> None:
     )
     columns = (*found.parameters, *(one.title for one in measures(found)))
     terminal.table(columns, mean_lines(found, MOST_LINES), text_columns=len(found.parameters))
+    if said := legend(found, MOST_LINES):
+        terminal.say(said)
     if m["points"] > MOST_LINES:
         terminal.say(f"The first {MOST_LINES} of {m['points']:,} points; {place}/report.html has more.")
     terminal.say(f"{m['cell_hops']:,} cell-hops, fingerprint {m['fingerprint']}")

@@ -1,7 +1,8 @@
 """What the variants of a comparison measured, and how they differ."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from os import PathLike
@@ -10,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain import arguments, display, registry, statistics, text, verdicts
 from celltrain.comparison.variants import POLICY_KEY
-from celltrain.errors import InputError, unknown
+from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.files import manifests
 from celltrain.files.folder import Folder, claim
 from celltrain.leaders import Leader
+from celltrain.notes.settings import all_offered
 from celltrain.registry import Measure, compared
 from celltrain.results import (
     FRAMES,
     NO_SCENARIO,
+    Group,
     Result,
     about,
     has_old_names,
@@ -25,6 +28,7 @@ from celltrain.results import (
     read_frames,
     record_frame,
 )
+from celltrain.results.transfers import COUNTS, LEGEND, Transfers, is_of_ended
 from celltrain.scenario import Scenario, toml_value
 
 if TYPE_CHECKING:
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
 
     from celltrain.plots.namespaces import ComparisonPlots
 
-__all__ = ["KIND", "Comparison", "different_units"]
+__all__ = ["KIND", "Comparison", "different_units", "misled", "not_judged"]
 
 KIND = "compare"
 """The kind of results in the manifest of a comparison's folder."""
@@ -43,7 +47,11 @@ FAMILY_ERROR = 0.05
 
 
 class Comparison:
-    """The results of one scenario in several variants, with the same seeds."""
+    """The results of one scenario in several variants, with the same seeds.
+
+    The frames are `summary`, `flows`, `ports`, `series` and `distributions`: those of all variants, one below
+    the other, each row with its `variant` in front. A column that the results of a variant lack is null.
+    """
 
     def __init__(
         self, manifest: dict[str, Any], results: dict[str, Result], defects: Sequence[str] = ()
@@ -130,14 +138,28 @@ class Comparison:
     def measures(self) -> list[Measure]:
         """The measures of the table that every run has: those that were asked for, or the usual ones.
 
+        Where there are transfers or requests, the usual ones begin with how long these take. Goodput and
+        fairness index are none of them where there is nothing else: the goodput is the load then.
         The measure that `until_clear` followed is one of them, and the first if the others lack it.
         """
         every = {measure.name: measure for measure in self.every_measure}
         asked = self.manifest.get("measures")
-        table = [one.name for one in compared(every)] if asked is None else asked
+        table = self._usual(every) if asked is None else asked
         followed = (self.manifest.get("until_clear") or {}).get("measure")
         names = table if followed is None or followed in table else [followed, *table]
         return [replace(every[name], unit=self.unit(name)) for name in names if name in every]
+
+    def _usual(self, known: Collection[str]) -> list[str]:
+        """The measures that are compared unless asked otherwise."""
+        is_offered = False
+        with suppress(InputError, ScenarioError):  # results of older versions
+            is_offered = all(map(all_offered, self.scenarios.values()))
+        return [one.name for one in compared(known, is_offered=is_offered)]
+
+    @property
+    def judged(self) -> list[Measure]:
+        """The measures of the table by which a variant can be best: more or less of them is better."""
+        return [one for one in self.measures if one.better is not None]
 
     @cached_property
     def every_measure(self) -> list[Measure]:
@@ -170,7 +192,8 @@ class Comparison:
         unit, other = self._result(variant).unit(metric), self._result(self.baseline).unit(metric)
         if unit != other:
             raise different_units(metric, (variant, unit), (self.baseline, other))
-        return statistics.paired_difference(sample, base, unit=unit)
+        coarse = registry.resolution(metric)
+        return statistics.paired_difference(sample, base, unit=unit, resolution=coarse)
 
     def estimate(self, variant: str, measure: Measure | str) -> statistics.Estimate:
         """The mean of a variant's measure with its interval.
@@ -197,9 +220,15 @@ class Comparison:
             InputError: the table does not have it.
         """
         name = _name(measure)
-        if name not in self._samples:
-            raise unknown("compared measure", name, self._samples)
-        return name
+        if name in self._samples:
+            return name
+        if name in {one.name for one in self.every_measure}:
+            raise InputError(
+                f"the table does not have {name}, and all of its measures are judged together: choose them "
+                f'with celltrain.compare(..., measures=["{name}"]), or --measure {name}; '
+                f"it has {text.joined([*self._samples])}"
+            )
+        raise unknown("compared measure", name, self._samples)
 
     @cached_property
     def _p_values(self) -> dict[tuple[str, str], float]:
@@ -216,13 +245,15 @@ class Comparison:
         """Whether a difference from the first variant is real.
 
         At most one table in twenty shows any that is not: the p-values of all its differences are adjusted
-        together.
+        together. Completion times do not differ where too many transfers of one variant had not ended.
 
         Raises:
             InputError: there is no such variant, or the table does not have the measure.
         """
         self._result(variant)
         name, error = self._table_name(measure), FAMILY_ERROR * self._share
+        if {variant, self.baseline} & {*misled(self, name)}:
+            return False
         return variant != self.baseline and self._p_values[variant, name] <= error
 
     @property
@@ -235,11 +266,35 @@ class Comparison:
         """The best variant by a measure, and those that cannot be told from it.
 
         Raises:
-            InputError: the table does not have the measure.
+            InputError: the table does not have the measure, or neither more nor less of it is better.
         """
         name = self._table_name(measure)
         of_table = next(one for one in self.measures if one.name == name)
-        return Leader.of(of_table, self._samples[name], len(self.measures), self._share)
+        if of_table.better is None:
+            raise not_judged(name)
+        found = Leader.of(of_table, self._samples[name], len(self.judged), self._share)
+        if not misled(self, name):
+            return found
+        # No variant is best by the times of some transfers, however sure their mean is.
+        others = [one for one in self.variants if one not in (found.best, *found.tied)]
+        return replace(found, tied=(*found.tied, *others))
+
+    def _transfers(self, variant: str) -> Transfers:
+        """The transfers of a variant, in all replications together."""
+        if not self._has_counts:
+            return Transfers(0, 0)
+        return Transfers.of(*map(self.results[variant].sample, COUNTS))
+
+    @property
+    def _has_counts(self) -> bool:
+        """Whether every run counts its transfers, as those of older versions do not."""
+        return {*COUNTS} <= {one.name for one in self.every_measure}
+
+    def _counts(self, variant: str, measure: Measure) -> dict[str, int | None]:
+        """The transfers beside a measure of those that ended; null where they were not counted."""
+        if not is_of_ended(measure.name):
+            return {}
+        return dict(zip(COUNTS, self._transfers(variant) if self._has_counts else (None, None), strict=True))
 
     def gain_of_pairing(self, measure: Measure | str) -> float | None:
         """What common random numbers gained for a measure: the median over the differences.
@@ -270,11 +325,24 @@ class Comparison:
         return max((statistics.largest(found), *(width for width in widths if math.isfinite(width))))
 
     def mean_lines(self) -> list[tuple[str, ...]]:
-        """A line for each variant, for people: its name and the mean of every measure with its interval."""
-        return [
-            (name, *(self._shown(m, result.estimate(m.name)) for m in self.measures))
-            for name, result in self.results.items()
-        ]
+        """A line for each variant, for people: its name and the mean of every measure with its interval.
+
+        Behind completion times stands how many transfers had not ended, if any had not (`LEGEND`).
+        """
+
+        def line(name: str) -> tuple[str, ...]:
+            result = self.results[name]
+            return (
+                name,
+                *(self._shown(m, result.estimate(m.name)) + self._mark(name, m) for m in self.measures),
+            )
+
+        return [line(name) for name in self.variants]
+
+    def _mark(self, variant: str, measure: Measure) -> str:
+        """What stands behind a mean in the table."""
+        mark = self._transfers(variant).mark if is_of_ended(measure.name) else ""
+        return f", {mark}" if mark else ""
 
     def difference_lines(self) -> list[tuple[str, ...]]:
         """A line for each variant but the first: the paired difference of every measure.
@@ -293,8 +361,9 @@ class Comparison:
         return [*map(line, self.variants[1:]), ("gain of pairing", *last)]
 
     def explanation(self) -> str:
-        """What stars and the last line of the differences mean."""
+        """What stars and the last line of the differences mean, and what stands behind means."""
         count = (len(self.variants) - 1) * len(self.measures)
+        marked = any(self._mark(name, measure) for name in self.variants for measure in self.measures)
         alone = (
             "Intervals in tables are for one difference alone, so one without a star may exclude zero; those "
             "in the sentences on the best variant hold for all variants and measures together, at one level, "
@@ -306,6 +375,7 @@ class Comparison:
             f"fewer than {verdicts.LEAST}). {alone if count > 1 or self._share < 1 else ''}"
             "The gain of pairing is the variance that differences of independent runs would have over that "
             "of these, which share their random numbers."
+            f"{f' {text.capital(LEGEND)}' if marked else ''}"
         )
 
     def _shown(self, measure: Measure, found: statistics.Estimate) -> str:
@@ -316,8 +386,28 @@ class Comparison:
         return list(self.manifest.get("state_per_vc", {}).items())
 
     def sentences(self) -> list[str]:
-        """A sentence for each measure: which variant is best by it, and how sure that is."""
-        return [leader.sentence() for leader in map(self.leader, self.measures)]
+        """A sentence for each measure: which variant is best by it, and how sure that is.
+
+        By a measure of which neither more nor less is better no variant is best.
+        """
+        return [self._sentence(measure) for measure in self.measures]
+
+    def _sentence(self, measure: Measure) -> str:
+        if measure.better is None:
+            return f"No variant is best by {measure.title}: neither more nor less of it is better."
+        names = misled(self, measure.name)
+        if not names:
+            return self.leader(measure).sentence()
+        *others, last = (f"{text.named(one)} ({self._transfers(one).part})" for one in names)
+        told = f"{', '.join(others)} and {last}" if others else last
+        return (
+            f"Nothing is decided by {measure.title}: too many transfers had not ended under {told}, and the "
+            "times are those of the others."
+        )
+
+    def by_group(self) -> dict[str, list[Group]]:
+        """What the flows of each group of the scenario carried together, under each variant."""
+        return {name: result.by_group() for name, result in self.results.items()}
 
     def alike(self) -> list[list[str]]:
         """Groups of variants with the same summary in every replication: their difference had no effect."""
@@ -330,15 +420,56 @@ class Comparison:
         """A sentence for each such group."""
         return [f"Same results in every replication: {text.joined(names)}." for names in self.alike()]
 
+    @cached_property
+    def summary(self) -> "pl.DataFrame":
+        """One row per variant, replication and metric: `variant, replication, metric, value, unit`."""
+        return self._frame("summary")
+
+    @cached_property
+    def flows(self) -> "pl.DataFrame":
+        """One row per variant, replication and flow: `variant`, then the columns of a run's flows.
+
+        Rates are in bit/s, times in seconds; `celltrain.measures()` has the unit of each column.
+        """
+        return self._frame("flows")
+
+    @cached_property
+    def ports(self) -> "pl.DataFrame":
+        """One row per variant, replication and port: `variant`, then the columns of a run's ports.
+
+        Delays are in seconds; `counted` and `buffer_unit` say what counts and occupancies are in.
+        """
+        return self._frame("ports")
+
+    @cached_property
+    def series(self) -> "pl.DataFrame":
+        """One row per sample of a trace: `variant, replication, t, entity, metric, value, unit`.
+
+        `t` is in seconds. Without a trace it has no rows.
+        """
+        return self._frame("series")
+
+    @cached_property
+    def distributions(self) -> "pl.DataFrame":
+        """One row per variant, replication and bin of a distribution, if the scenario asks for them.
+
+        `low` and `high` are in the `unit` of the row, `weight` in its `weight_unit`.
+        """
+        return self._frame("distributions")
+
+    def _frame(self, name: str) -> "pl.DataFrame":
+        """A frame of `FRAMES` with the rows of every variant; without rows where none has any."""
+        return _with_variants({one: getattr(found, name) for one, found in self.results.items()})
+
     def frames(self) -> "dict[str, pl.DataFrame]":
-        """Every frame of the results with the variant in front."""
+        """Every frame that has rows, by name, with the variant in front."""
         return self._frames(series=True)
 
     def to_pandas(self, name: str = "summary") -> "pd.DataFrame":
         """A frame as pandas (which must be installed), with the variant in front: any name of `FRAMES`."""
         if name not in FRAMES:
             raise unknown("frame", name, FRAMES)
-        return pandas_of(_with_variants({one: getattr(found, name) for one, found in self.results.items()}))
+        return pandas_of(self._frame(name))
 
     def _frames(self, *, series: bool) -> "dict[str, pl.DataFrame]":
         parts: dict[str, dict[str, pl.DataFrame]] = {}
@@ -361,13 +492,17 @@ class Comparison:
         target.finish(self.manifest)
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
-        """Writes the folder of the comparison and returns its path.
+        """Writes the folder of the comparison with its report, and returns its path.
 
-        It has no report and no pictures but those of this comparison that are there already.
+        `celltrain compare --out` writes the same, and a picture: here `plot` makes it. Report and pictures of
+        this comparison that are there already stay.
         """
+        from celltrain.report import comparison_report
+
         asked = manifests.asked(self.manifest)
         with claim(path, KIND, self.manifest["key"], asked=asked, overwrite=overwrite) as target:
             target.keep_others()
+            target.write_unless_kept("report.html", lambda: comparison_report(self))
             self.write_to(target)
         return Path(path)
 
@@ -403,7 +538,14 @@ class Comparison:
         return "".join(parts)
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `celltrain compare --json` prints."""
+        """The object that `celltrain compare --json` prints.
+
+        `until_clear` is null where a number of replications was asked for. Otherwise it has the `measure`
+        that was followed, the number of `looks` at it, the replications of each variant at the `first` look,
+        and the `most` that were allowed. Looks at fewer than three replications decide nothing and do not
+        count. All verdicts are at the level of the last look, which may spend 1/(looks (looks + 1)) of the
+        error.
+        """
         rows = []
         for name, result in self.results.items():
             for measure in self.measures:
@@ -418,20 +560,39 @@ class Comparison:
                         "difference_ci95": difference.half_width,
                         "difference_undefined": difference.undefined,
                         "differs": self.differs(name, measure),
+                        **self._counts(name, measure),
                     }
                 )
         kept = ("name", "celltrain", "seed", "replications", "fingerprint")
         return {
             **{key: self.manifest[key] for key in kept},
             "notes": self.notes,
+            "until_clear": self.manifest.get("until_clear"),
             "baseline": self.baseline,
             "bottlenecks": _bottlenecks(self.manifest),
             "state_per_vc": dict(self.state_lines()),
             "rows": rows,
             "alike": self.alike(),
-            "best": [self.leader(measure).to_json() for measure in self.measures],
+            "groups": [
+                {"variant": name, **one.to_json()}
+                for name, groups in self.by_group().items()
+                for one in groups
+            ],
+            "best": [self.leader(measure).to_json() for measure in self.judged],
             "gain_of_pairing": {measure.name: self.gain_of_pairing(measure) for measure in self.measures},
         }
+
+
+def misled(found: Comparison, metric: str) -> list[str]:
+    """The variants that a metric makes look better than they are: too many transfers had not ended."""
+    if not is_of_ended(metric):
+        return []
+    return [one for one in found.variants if found._transfers(one).mislead(metric)]
+
+
+def not_judged(metric: str) -> InputError:
+    """The error where the best variant by a metric is asked for, of which neither more nor less is better."""
+    return InputError(f"no variant is best by {metric}: neither more nor less of it is better")
 
 
 def different_units(metric: str, one: tuple[str, str], other: tuple[str, str]) -> InputError:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from celltrain import arguments, registry
-from celltrain.comparison.result import KIND, Comparison, different_units
+from celltrain.comparison.result import KIND, Comparison, different_units, misled, not_judged
 from celltrain.comparison.variants import (
     Variants,
     comparison_key,
@@ -63,9 +63,10 @@ def compare(
         replications: independent replications of each; the scenario's own number by default.
         seed: the master seed of every variant; that of `scenario` by default.
         jobs: threads; as many as there are cores by default. Results do not depend on it.
-        trace: also record time series.
+        trace: also record time series; so do measures that need them, such as `synchronisation_index`.
         measures: the metrics of the summary by which variants are compared, by name or title; the usual ones
-            by default. All of them are judged together.
+            by default (see `Comparison.measures`). All of them are judged together. By those of which neither
+            more nor less is better variants differ, and none is best.
         until_clear: a metric of the summary, by name or title: as many more replications are added, again and
             again, until a single variant is best by it, or it is undefined in a replication. Each look at the
             data spends a part of the error (`celltrain.verdicts.spent_share`), so that looking often names no
@@ -78,9 +79,9 @@ def compare(
             of an earlier call are taken.
 
     Raises:
-        InputError: there are less than two variants, two that are the same scenario, more replications than
-            the most, no such measure, or one that the runs lack or by which no variant is best.
-        Defect: less than two variants are left without runs that found celltrain wrong.
+        InputError: there are fewer than two variants, two that are the same scenario, more replications than
+            the most, no such measure, one that the runs lack, or `until_clear` by which no variant is best.
+        Defect: fewer than two variants are left without runs that found celltrain wrong.
     """
     arguments.claimed("folder", folder)
     settings = variants if isinstance(variants, Mapping) else policies(variants)
@@ -101,8 +102,12 @@ def compare(
     changed = varied(scenario, settings)
     chosen = None if measures is None else _chosen(measures)
     followed = None if until_clear is None else registry.called(arguments.text("until_clear", until_clear))
-    judged = [*(chosen or ()), *(() if followed is None else (followed,))]
-    _check_measures(judged, changed, jobs)  # before a folder has anything of these runs
+    if followed is not None and registry.measure(followed).better is None:
+        raise not_judged(followed)
+    asked = [*(chosen or ()), *(() if followed is None else (followed,))]
+    arguments.truth("trace", trace)
+    known, is_traced = _known(asked, changed, trace, jobs)
+    _check_measures(asked, known)  # before a folder has anything of these runs
     step, count, looks = len(first), len(first), 0
     store = None if folder is None else folder.store(first[0].seed)
     if followed is not None:
@@ -110,7 +115,7 @@ def compare(
     began, before = time.perf_counter(), 0 if store is None else len(store)
     while True:
         looks += count >= LEAST  # with fewer replications nothing can be decided, so that no error is spent
-        tasks = {name: replicate(one, count, first[0].seed, trace) for name, one in changed.items()}
+        tasks = {name: replicate(one, count, first[0].seed, is_traced) for name, one in changed.items()}
         found, defects = attempt(
             [task for group in tasks.values() for task in group],
             store=store,
@@ -125,13 +130,13 @@ def compare(
         if followed is not None:
             until = {"measure": followed, "looks": max(looks, 1), "first": step, "most": most}
         comparison = _compared(scenario, settings, changed, runs, {"measures": chosen, "until_clear": until})
-        for name in judged if count == step else ():
+        for name in asked if count == step else ():
             _measured(name, comparison)
         if followed is None or defects or count >= most:
             return comparison
         leader = comparison.leader(followed)
-        if not leader.tied or leader.undefined:  # more replications do not define it
-            return comparison
+        if not leader.tied or leader.undefined or misled(comparison, followed):
+            return comparison  # more replications do not define it, or end a transfer
         count = min(count + step, most)
 
 
@@ -143,21 +148,37 @@ def _chosen(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(map(registry.called, given)))
 
 
-def _check_measures(names: Sequence[str], scenarios: Mapping[str, Scenario], jobs: int | None) -> None:
-    """Refuses measures that no variant is best by, that one lacks, or that have several units.
+def _known(
+    names: Sequence[str], scenarios: Mapping[str, Scenario], trace: bool, jobs: int | None
+) -> tuple[dict[str, dict[str, str] | None], bool]:
+    """The metrics that runs of each variant have, with units, and whether they are traced.
+
+    They are if that was asked for, or if some metric of these names is measured of a trace alone.
+    """
+    for name in names:
+        registry.measure(name)  # refuses a name that no metric has
+    if not names:
+        return dict.fromkeys(scenarios), trace
+    plain = measured(scenarios.values(), trace=trace, jobs=jobs)
+    lacking = {name for name in names for found in plain if found is not None and name not in found}
+    if lacking and not trace:
+        traced = measured(scenarios.values(), trace=True, jobs=jobs)
+        if any(lacking & {*found} for found in traced if found is not None):
+            return dict(zip(scenarios, traced, strict=True)), True
+    return dict(zip(scenarios, plain, strict=True)), trace
+
+
+def _check_measures(names: Sequence[str], units: Mapping[str, Mapping[str, str] | None]) -> None:
+    """Refuses measures that a variant lacks, or that have several units.
 
     Raises:
         InputError: there is such a measure.
     """
-    for name in names:
-        if registry.measure(name).better is None:
-            raise InputError(f"no variant is best by {name}: neither more nor less of it is better")
-    units = measured(scenarios.values(), jobs=jobs) if names else [None] * len(scenarios)
-    known = {name: found for name, found in zip(scenarios, units, strict=True) if found is not None}
+    known = {variant: found for variant, found in units.items() if found is not None}
     for name in names:
         lacking = [variant for variant, found in known.items() if name not in found]
         if lacking:
-            of_all = len(lacking) == len(scenarios)
+            of_all = len(lacking) == len(units)
             error = registry.unmeasured(name, known[lacking[0]], "measure", TO_COME if of_all else ITS)
             raise error if of_all else InputError(f"variant {lacking[0]}: {error}")
         first = next(iter(known), "")

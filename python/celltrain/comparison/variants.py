@@ -1,6 +1,7 @@
 """The variants of a comparison: the settings of each, its scenario, and what identifies it."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import product
@@ -17,6 +18,7 @@ __all__ = [
     "bare",
     "comparison_key",
     "known_policies",
+    "parted",
     "policies",
     "state_per_vc",
     "unknown_policy",
@@ -34,7 +36,16 @@ SCRIPT_KEY = "switch.discard.script.rule"
 """Where a scenario has the rule of the policy `script`."""
 
 OPENING = ("[", "{", '"', "'")
-"""How values of TOML begin that may have commas in them."""
+"""How values of TOML begin that are no bare words."""
+
+_BRACKETS = {")": "(", "]": "[", "}": "{"}
+"""The bracket that each closing one closes."""
+
+_QUOTES = re.compile(r'''"""(?:[^\\]|\\.)*?"""|"(?:[^"\\]|\\.)*"|\'\'\'.*?\'\'\'|\'[^\']*\'''', re.DOTALL)
+"""Text in quotes, as TOML has it: a backslash escapes between double ones alone."""
+
+_SHOWN = 30
+"""Letters of a value that an error shows from a bracket or quote on."""
 
 Variants = Mapping[str, Mapping[str, Any] | Scenario]
 """The settings of each variant by its name, or a scenario of its own."""
@@ -80,10 +91,61 @@ def bare(value: str) -> str:
     if text.startswith(OPENING):
         return value
     try:
+        parted(text)
+    except InputError:
+        return value
+    try:
         parsed(f"value = {text}")
     except ValueError:
         return text
     return value
+
+
+def parted(text: str) -> list[str]:
+    """The values in a list with commas between, as `--vary` takes it.
+
+    Commas inside brackets or quotes belong to a value. A quote behind a letter or digit opens nothing: "it's"
+    and '5"' are words.
+
+    Raises:
+        InputError: a bracket or a quote is not closed, or one is closed that is not open.
+    """
+    found, opened = list[str](), list[int]()
+    begin = place = 0
+    while place < len(text):
+        one = text[place]
+        size = 1
+        if one in ('"', "'") and not _is_word(text[place - 1 : place]):
+            quoted = _QUOTES.match(text, place)
+            if quoted is None:
+                raise _unbalanced(text, place, "is not closed")
+            size = len(quoted[0])
+        elif one in _BRACKETS.values():
+            opened.append(place)
+        elif one in _BRACKETS:
+            if not opened or text[opened.pop()] != _BRACKETS[one]:
+                raise _unbalanced(text, place, f"closes no {_BRACKETS[one]}")
+        elif one == "," and not opened:
+            found.append(text[begin:place])
+            begin = place + 1
+        place += size
+    if opened:
+        raise _unbalanced(text, opened[-1], "is not closed")
+    return [value for value in map(str.strip, [*found, text[begin:]]) if value]
+
+
+def _is_word(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"
+
+
+def _unbalanced(text: str, place: int, what: str) -> InputError:
+    """The error for a bracket or a quote without its other one."""
+    before = "" if place == 0 else "…" if place > _SHOWN else text[:place]
+    after = text[place : place + _SHOWN] + ("…" if len(text) > place + _SHOWN else "")
+    return InputError(
+        f"--vary takes values with commas between them, and {text[place]} {what} in {before}{after}: "
+        "write a value with such a sign in quotes"
+    )
 
 
 def _named(variants: Iterable[tuple[str, Mapping[str, Any]]]) -> Variants:

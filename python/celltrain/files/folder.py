@@ -1,6 +1,5 @@
 """The results folder: claimed before a run, written file by file, complete once its manifest says so."""
 
-import errno
 import os
 import re
 import shutil
@@ -26,7 +25,7 @@ from celltrain.files.manifests import (
     verify,
 )
 from celltrain.files.parquet import frame_writer, join, units_of
-from celltrain.files.whole import TEMPORARY, write_whole
+from celltrain.files.whole import DISK_ERRORS, TEMPORARY, write_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,13 +45,6 @@ Note = Callable[[str], None]
 LEFT = "the runs that ended are kept, and the same command goes on from there"
 """What an error says that stops an experiment with a folder."""
 
-
-_DISK_ERRORS = {
-    getattr(errno, name)
-    for name in ("ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO", "EACCES", "EPERM")
-    if hasattr(errno, name)
-}
-"""What a disk says that is full, gone or not ours. Connections fail with other numbers."""
 
 _TABLES = (".parquet", ".csv", ".json")
 
@@ -85,6 +77,7 @@ class Folder:
         self._earlier_checksums = _mapping(earlier, "checksums")
         self._earlier_origins = _mapping(earlier, "origins")
         self._keeps_others = False
+        self._otherwise: dict[str, Callable[[], str]] = {}
         self._files: list[str] = []
         self._checksums: dict[str, str] = {}
         self._origins: dict[str, str] = {}
@@ -191,6 +184,10 @@ class Folder:
         """
         self._keeps_others = True
 
+    def write_unless_kept(self, name: str, content: Callable[[], str]) -> None:
+        """Has `finish` write a text file, unless it keeps the earlier one."""
+        self._otherwise[name] = content
+
     def _keep_others(self) -> None:
         again = self._earlier_checksums.keys() & self._checksums.keys() - {MANIFEST}
         if not again or any(self._checksums[name] != self._earlier_checksums[name] for name in again):
@@ -239,6 +236,9 @@ class Folder:
         self._seal_store()
         if self._keeps_others:
             self._keep_others()
+        for name, content in self._otherwise.items():
+            if name not in self._files:
+                self.write_text(name, content())
         files = [name for name in self._files if name != MANIFEST]
         for name in self._earlier:
             if name not in files and _is_below(self.path, name):
@@ -309,13 +309,13 @@ def claim(
         with ExitStack() as stack:
             with uninterrupted():  # a lock that nobody knows of would stay
                 _hold(place, stack)
-            earlier = _earlier(place, overwrite)
+            earlier = _earlier(place, overwrite, note)
             if not is_sealed(earlier or {}):
                 note(f"{MANIFEST} in this folder is not as it was written: it is written again")
             if not overwrite:
                 _refuse_foreign(place, earlier, kind, key)
                 _refuse_to_lose(place, earlier or {}, asked or {})
-            elif not _is_same(earlier, kind, key):
+            elif earlier != {} and not _is_same(earlier, kind, key):
                 _remove_store(place)
             _clear(place)
             target = Folder(place, kind, key, earlier or {}, asked, note)
@@ -363,21 +363,26 @@ def _clear(place: Path) -> None:
 def _disk_error(error: BaseException) -> str | None:
     """What the disk said, if that is what an error is about; polars has an error of its own around it."""
     if isinstance(error, OSError):
-        return error.strerror or str(error) if error.errno in _DISK_ERRORS else None
+        return error.strerror or str(error) if error.errno in DISK_ERRORS else None
     if found := _POLARS_DISK_ERROR.search(str(error)):
-        return found[1] if int(found[2]) in _DISK_ERRORS else None
+        return found[1] if int(found[2]) in DISK_ERRORS else None
     # So it speaks where the disk is full when it writes the end of a file.
     return "the disk may be full" if "thrift: transport error" in str(error) else None
 
 
-def _earlier(path: Path, overwrite: bool) -> dict[str, Any] | None:
-    """The manifest of the results that are there; if they may be overwritten it need not be readable."""
+def _earlier(path: Path, overwrite: bool, note: Note) -> dict[str, Any] | None:
+    """The manifest of the results that are there; None if there are none.
+
+    If they may be overwritten it need not be readable. It says nothing then, and the store stays: its runs
+    are found by their own keys.
+    """
     try:
         return load(path)
     except InputError:
-        if overwrite:
-            return None
-        raise
+        if not overwrite:
+            raise
+        note(f"{MANIFEST} in this folder cannot be read: it is written again")
+        return {}
 
 
 def _mapping(manifest: Mapping[str, Any], name: str) -> dict[str, str]:

@@ -39,6 +39,12 @@ FORMAT = 2
 LISTS = ("tables", "stacks")
 """What a reproduction may have more or less of."""
 
+BROKEN = (
+    "it was changed or cut off after it was written: restore it from a copy, or repeat the command that made "
+    "the results with --overwrite (overwrite=True), which keeps the runs that are whole"
+)
+"""What an error says of a manifest that cannot be read."""
+
 _MANIFEST_TYPES: dict[str, type[Any]] = {
     "format": int,
     "kind": str,
@@ -73,7 +79,7 @@ def read_manifest(path: Path, kind: str | None = None) -> dict[str, Any]:
             f"the results in {path} have format {manifest['format']}, and this version reads up to {FORMAT}: "
             f"they were written by celltrain {manifest.get('celltrain', 'of a newer version')}"
         )
-    if "kind" not in manifest:
+    if not manifest.keys() >= {"kind", "key"}:
         raise InputError(f"{path / MANIFEST} is not the manifest of an experiment")
     if not manifest.get("complete"):
         raise InputError(
@@ -154,15 +160,33 @@ def load(path: Path) -> dict[str, Any] | None:
     Raises:
         InputError: it cannot be read.
     """
+    file = path / MANIFEST
     try:
-        content = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"cannot read {path / MANIFEST}: {error}") from error
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{_fault(file, error)}; {BROKEN}") from error
     if not isinstance(content, dict):
-        raise InputError(f"{path / MANIFEST} is not the manifest of an experiment")
+        raise InputError(f"{file} is not the manifest of an experiment; {BROKEN}")
     return content
+
+
+def _fault(file: Path, error: ValueError | RecursionError) -> str:
+    """What is wrong with a file that is no JSON, behind its path and the line, if that is known."""
+    match error:
+        case json.JSONDecodeError():
+            reason = error.msg.removesuffix(" at").removesuffix(" starting")
+            return f"{file}:{error.lineno}: broken JSON at column {error.colno} ({reason})"
+        case UnicodeDecodeError():
+            line = error.object.count(b"\n", 0, error.start) + 1
+            return f"{file}:{line}: not UTF-8 text"
+        case RecursionError():
+            return f"{file}: JSON that is nested too deeply"
+        case _:  # it speaks of settings of Python
+            return f"{file}: a number has too many digits"
 
 
 def names_of(manifest: Mapping[str, Any]) -> list[str]:

@@ -1,11 +1,19 @@
 """Files that are whole or absent: written under a temporary name, which an error or interrupt removes."""
 
+import errno
 import os
 import re
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["TEMPORARY", "write_text_whole", "write_whole"]
+__all__ = ["DISK_ERRORS", "TEMPORARY", "write_text_whole", "write_whole"]
+
+DISK_ERRORS = {
+    getattr(errno, name)
+    for name in ("ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO", "EACCES", "EPERM")
+    if hasattr(errno, name)
+}
+"""What a disk says that is full, gone or not ours. Connections fail with other numbers."""
 
 TEMPORARY = re.compile(r"\..*\.\d+\.part(\.\w+)?")
 """The names of files on their way."""

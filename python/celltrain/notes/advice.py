@@ -10,12 +10,18 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from celltrain import statistics
+from celltrain.cells import CELL_BITS
 from celltrain.errors import InputError, ScenarioError
 from celltrain.notes.elsewhere import LOAD, Load, is_any_worse, is_chosen, loads, port_sentence, worse
 from celltrain.notes.limits import BY_TIMEOUT, BY_WINDOW, FLOW, MOST_OF_THE_TIME, PORT, Ports, sentences
+from celltrain.notes.requests import ANSWERED, open_requests
+from celltrain.notes.samples import missed_peaks
+from celltrain.notes.schedule import active_time
 from celltrain.notes.settings import Read, begin_too_late, discard_of_port, named, notes, undrawn_start
+from celltrain.notes.tables import flow_tables
 from celltrain.registry import title
 from celltrain.results import frame_rows
+from celltrain.results.transfers import CENSORED, CENSORED_TAIL
 from celltrain.scenario import Scenario
 from celltrain.text import counted, exact_percent, joined, listed, number, percent
 from celltrain.verdicts import FEW, MANY
@@ -46,7 +52,10 @@ _NUMBER = re.compile(r"(?<![\w-])\d[\d.,]*")
 Row = tuple[Any, ...]
 """A row of a table."""
 
-IDLE = "no flow sent anything in the measured time; set other starts, a longer duration, or a higher load"
+IDLE = (
+    "no flow sent anything in the measured time; set other starts or stops, a shorter warm-up, a longer "
+    "duration, or a higher load"
+)
 """What is said of runs in which nothing was sent, whose replications are alike for that reason alone."""
 
 SENT = ("goodput", "segments_sent", "cells_sent", "timeouts", "cells_dropped_at_source")
@@ -93,20 +102,24 @@ ALWAYS = 0.9
 HARDLY_ANY = 20
 """Frames of a busy port in the measured part of a run below which rates and delays say nothing."""
 
-CENSORED = 0.05
-"""The part of transfers without a completion time from which on those of the others mislead."""
-
-CENSORED_TAIL = 0.01
-"""The part from which on their high percentiles do: more than a hundredth lies beyond the 99th."""
-
 PERCENTILES = "their 95th and 99th percentiles may be lower"
 """What may mislead of completion times where hardly any is missing."""
 
-OF_THE_OTHERS = "the completion times are those of the others, and {lower} than those of all; set {change}"
+OF_THE_OTHERS = "the {times} times are those of the others, and {lower} than those of all; set {change}"
 """What is said of such runs, and what to do."""
 
-SUMMED_UP = ("frames_delivered", "utilisation", "flows_completed", "flows_unfinished", "flows_turned_away")
+SUMMED_UP = (
+    "frames_delivered",
+    "utilisation",
+    "flows_completed",
+    "flows_unfinished",
+    "flows_turned_away",
+    "requests_completed",
+)
 """Metrics whose means show runs that are too short for what they measure."""
+
+OPEN = "requests_open"
+"""Their open requests stand beside the means of `SUMMED_UP`, though no metric counts them."""
 
 LOST = ("locked", "cells_discarded", "lost_random", "lost_scripted", "lost_burst", "lost_dark")
 """Columns of ports: whether it is locked at the end of the run, and what is lost."""
@@ -217,7 +230,7 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
         lines.append(_at(found, alike, _started(said, _at_point(plan, alike[0]))))
     for lack, points in lacking(found).items():
         lines.append(_at(found, points, _lacks(lack, found.until or {})))
-    for some in _short_points(found).values():
+    for some in _short_points(found, plan).values():
         lines.append(_at(found, [point for point, _ in some], some[0][1]))
     return [*lines, *_of_limits(found, plan), *_of_other_ports(found, plan)]
 
@@ -420,14 +433,37 @@ def _alike_points(found: "Sweep", idle: Collection[int]) -> dict[str, list[int]]
     return alike
 
 
-def _short_points(found: "Sweep") -> dict[str, list[tuple[int, str]]]:
+def _short_points(found: "Sweep", plan: "Plan | None") -> dict[str, list[tuple[int, str]]]:
     """The points whose runs are too short for what they measure, with what is said of each, by its kind."""
     short: dict[str, list[tuple[int, str]]] = {}
     for begin in range(0, found.manifest["points"], STRETCH):
-        for point, means in _means_within(found.scan("summary"), begin, begin + STRETCH).items():
+        every = _means_within(found.scan("summary"), begin, begin + STRETCH)
+        for point, waiting in _open_within(found, plan, begin, every).items():
+            every[point][OPEN] = waiting
+        for point, means in every.items():
             for kind, sentence in _too_short(means):
                 short.setdefault(kind, []).append((point, sentence))
     return short
+
+
+def _open_within(
+    found: "Sweep", plan: "Plan | None", begin: int, means: Mapping[int, Mapping[str, float]]
+) -> dict[int, float]:
+    """The open requests of runs at those points from `begin` on that have `means`: the first `STRETCH`."""
+    import polars as pl
+
+    asked = [point for point, some in means.items() if "requests_completed" in some]
+    if plan is None or not asked or begin >= STRETCH:
+        return {}
+    replications = dict(zip(found.points["point"], found.points["replications"], strict=True))
+    flows = found.scan("flows").filter(pl.col("point").is_in(asked))
+    waiting = {}
+    for point, rows in groupby(frame_rows(flows, "point", *ANSWERED), lambda row: row[0]):
+        scenario = _at_point(plan, point)
+        if scenario is not None:
+            some = ((name, *values) for _, name, *values in rows)
+            waiting[point] = open_requests(scenario, some, replications[point])
+    return waiting
 
 
 def _means_within(summary: "pl.LazyFrame", begin: int, end: int) -> dict[int, dict[str, float]]:
@@ -461,18 +497,38 @@ def _too_short(means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
     elif unfinished > CENSORED_TAIL * every:
         said = f"{_count(unfinished)} of {_count(every)} transfers of a run had not completed at its end:"
         kind, lower = ("some", "lower") if unfinished > CENSORED * every else ("most", PERCENTILES)
-        others = OF_THE_OTHERS.format(lower=lower, change="a longer duration, or a lower load")
+        others = OF_THE_OTHERS.format(
+            times="completion", lower=lower, change="a longer duration, or a lower load"
+        )
         yield f"{kind} completed", f"{said} {others}"
     away = means.get("flows_turned_away", 0.0)
     if away > CENSORED_TAIL * (every + away):
         said = (
             f"{_count(away)} of {_count(every + away)} transfers of a run were turned away, because as many"
         )
-        others = OF_THE_OTHERS.format(lower="lower", change="a larger traffic.most-active, or a lower load")
+        others = OF_THE_OTHERS.format(
+            times="completion", lower="lower", change="a larger traffic.most-active, or a lower load"
+        )
         yield "turned away", f"{said} as traffic.most-active allows were under way: {others}"
     if every + away == 0 and "flows_completed" in means and means.get("frames_delivered") != 0:
         said = "no transfer began in the measured part of a run, so there are no completion times"
         yield "none began", f"{said}; set a shorter warm-up, or later starts"
+    yield from _unanswered(means.get("requests_completed", 0.0), means.get(OPEN, 0.0))
+
+
+def _unanswered(answered: float, waiting: float) -> Iterator[tuple[str, str]]:
+    """What is said of runs that end before many requests have their answers, with its kind in front."""
+    every = answered + waiting
+    if answered == 0 < waiting:
+        said = "no answer was complete in the measured part of a run, so there are no response times"
+        yield "none answered", f"{said}; set a longer duration"
+    elif waiting > CENSORED_TAIL * every:
+        said = f"about {_count(waiting)} of {_count(every)} requests of a run had no whole answer"
+        kind, lower = ("some", "lower") if waiting > CENSORED * every else ("most", PERCENTILES)
+        others = OF_THE_OTHERS.format(
+            times="response", lower=lower, change="a longer duration, or fewer clients"
+        )
+        yield f"{kind} answered", f"{said} at its end: {others}"
 
 
 def _count(mean: float) -> str:
@@ -503,7 +559,7 @@ def _alike_within(summary: "pl.LazyFrame", begin: int, end: int) -> list[int]:
 
 
 def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
-    """Sentences on ports locked at the end of a run, on runs without goodput, and on limits of flows."""
+    """Sentences on locked ports, runs without goodput, limits of flows, guarantees and missed peaks."""
     locked: list[str] = _locked(result.rows("ports", "port", "locked"))
     lines = [f"the run ended in a deadlock: {_lock(named(locked, 'port'))}"] if locked else []
     every = result.manifest["replications"]
@@ -517,6 +573,8 @@ def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
     if measured_the_same(samples.values(), every) and not (is_idle and alike == ALIKE):
         lines.append(_started(alike, scenario))
     means = {name: statistics.mean(samples[name]) for name in SUMMED_UP if name in samples}
+    if scenario is not None and "requests_completed" in means:
+        means[OPEN] = open_requests(scenario, result.rows("flows", *ANSWERED), every)
     lines += (sentence for _, sentence in _too_short(means))
     for sentence, runs in _fruitless(without, result.rows("ports", "replication", *LOST)):
         place = "" if len(runs) == every else f"in {len(runs)} of {every} replications "
@@ -528,7 +586,9 @@ def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
         scenario,
     )
     lines += [said.format(flows=named(names, "flow")) for said, names in held.items()]
-    return lines if scenario is None else [*lines, *_broken_guarantees(result, scenario)]
+    if scenario is None:
+        return lines
+    return [*lines, *_broken_guarantees(result, scenario), *missed_peaks(result, scenario)]
 
 
 def _broken_guarantees(result: "Result", scenario: Scenario) -> list[str]:
@@ -536,13 +596,14 @@ def _broken_guarantees(result: "Result", scenario: Scenario) -> list[str]:
 
     A VC asks for more if it sends more, or if nothing but its congestion control holds up a flow of TCP.
     """
-    bits = 424 / (scenario.duration - scenario.warm_up)
+    times = dict(_active_times(scenario))
     parts: dict[str, list[float]] = {}
     rows = result.rows("flows", "replication", "circuit", "flow", "mcr", "cells_sent", "cells_useful", *BUSY)
     for _, vc in groupby(sorted(rows, key=lambda row: row[:2]), key=lambda row: row[:2]):
         every = list(vc)
         flow, mcr = next(((row[2], row[3]) for row in every if row[3] and row[3] > 0), ("", math.nan))
         is_busy = any(sum(row[6:]) >= ALWAYS for row in every if None not in row[6:])
+        bits = CELL_BITS / max(max(times.get(str(row[2]), 0.0) for row in every), 1e-12)
         if mcr > 0 and (is_busy or bits * sum(row[4] for row in every) > mcr):
             parts.setdefault(flow, []).append(bits * sum(row[5] for row in every) / mcr)
     least = {flow: statistics.mean(values) for flow, values in parts.items()}
@@ -553,6 +614,13 @@ def _broken_guarantees(result: "Result", scenario: Scenario) -> list[str]:
     which = f"the VC of {named([worst], 'flow')} asks for more than its guarantee (vc.mcr) and gets"
     rest = "" if len(broken) == 1 else f", the least of {len(broken)} such VCs"
     return [f"{which} {percent(broken[worst])} of it{rest}"]
+
+
+def _active_times(scenario: Scenario) -> Iterator[tuple[str, float]]:
+    """For how long each flow may send in the measured time, in seconds."""
+    for name, tables in flow_tables(scenario.to_dict(), scenario.core.flow_names()):
+        begin, end = active_time(scenario, tables)
+        yield name, end - begin
 
 
 def _alike(fingerprints: Iterable[str]) -> str:

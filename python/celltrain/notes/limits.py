@@ -7,6 +7,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from celltrain import statistics
+from celltrain.cells import CELL_BITS, PAYLOAD_BITS
+from celltrain.notes.priority import CATEGORIES, shortfalls
 from celltrain.notes.settings import begin_at_once, dark_share, tables_of, undrawn_start
 from celltrain.notes.tables import each, ends, flow_names, group_of, node_names
 from celltrain.scenario import Scenario
@@ -64,9 +66,6 @@ PORT = (
 )
 """Columns of ports that tell where flows wait, and where they lose."""
 
-CATEGORIES = ("cbr", "vbr", "abr", "gfr", "ubr")
-"""Service categories in the order in which ports serve them."""
-
 _WINDOW = "the receive window limits {flows} for most of the time"
 _VAIN = "a larger window makes the queue there longer and no flow faster"
 _MEANT = "if that is not intended"
@@ -118,10 +117,12 @@ LONG_TRIP = (
     ": it expires within a round trip, before the first ACK can arrive; set a larger "
     "tcp.rto-initial, or shorter delays of the links"
 )
-LATER = (
-    ": {port} serves {categories} before {own} and leaves next to nothing for it; set one vc.category "
-    "for all, or a lower rate of what is served first (vc.pcr, traffic.rate)"
+_AFTER = (
+    ": {port} serves {categories} before {own} and leaves {left}; set one vc.category for all, or a lower "
+    "rate of what is served first (abr.pcr, vc.pcr, traffic.rate)"
 )
+LATER = _AFTER.replace("{left}", "next to nothing for it")
+TOO_LATE = _AFTER.replace("{left}", "less than is guaranteed to it")
 OTHER = ""
 """Added where nothing tells why, or a note on the scenario does. Of some flows nothing is said then."""
 
@@ -352,9 +353,11 @@ def _of_timer(flow: _Flow, held: int, network: "_Network", known: "_Known | None
         return _Said(LONG_TRIP)
     crossed = network.crossed_both_ways(flow)
     for port in crossed:
-        sooner = network.sooner.get((port, flow.category))
-        if sooner is not None:
-            return _Said(LATER.replace("{own}", flow.category).replace("{categories}", listed(sooner)), port)
+        for sentence, found in ((LATER, network.sooner), (TOO_LATE, network.too_late)):
+            sooner = found.get((port, flow.category))
+            if sooner is not None:
+                said = sentence.replace("{own}", flow.category).replace("{categories}", listed(sooner))
+                return _Said(said, port)
     discarded, policed, kinds = network.ports.losses(crossed)
     if known is not None and not known.is_policed(flow):
         policed = 0.0
@@ -434,6 +437,18 @@ class _Network:
                 some = [one for one in CATEGORIES[:n] if sent.get(one)]
                 if some and sum(sent[one] for one in some) * port.replications > NEARLY_ALL * port.arrived:
                     found[name, category] = some
+        return found
+
+    @cached_property
+    def too_late(self) -> Mapping[tuple[str, str], Sequence[str]]:
+        """The same of ports that serve guarantees too late, where what they serve before is most of it."""
+        if self._scenario is None:
+            return {}
+        found = {}
+        for one in shortfalls(self._scenario):
+            sent, port = self._sent.get(one.port, {}), self.ports.known[one.port]
+            if sum(sent.get(category, 0.0) for category in one.sooner) * port.replications > port.arrived / 2:
+                found[one.port, one.category] = one.sooner
         return found
 
     @cached_property
@@ -568,7 +583,7 @@ class _Known:
         """What limits a flow before its window does; None where nothing shows that."""
         (cells, goodput), tcp, peak = self._circuits[flow.circuit], self.tcp(flow), self._contract(flow).peak
         # On links of packets `cells` counts these: their rate is that of the payload with its headers.
-        rates = (cells * 424 / self.seconds, goodput * (1 + 40 * 8 / tcp.segment))
+        rates = (cells * CELL_BITS / self.seconds, goodput * (1 + 40 * 8 / tcp.segment))
         if peak is not None and any(_is_near(rate, peak) for rate in rates):
             return AT_SHAPER
         if _is_near(flow.goodput, tcp.read_rate):
@@ -749,7 +764,15 @@ def _is_near(rate: float, limit: float) -> bool:
     return 0.9 * limit <= rate <= 1.05 * limit
 
 
-_BITS = {"B": 8.0, "cell": 384.0, "cells": 384.0, "cells/s": 424.0, "bit/s": 1.0, "packet/s": 1.0, "s": 1.0}
+_BITS = {
+    "B": 8.0,
+    "cell": float(PAYLOAD_BITS),
+    "cells": float(PAYLOAD_BITS),
+    "cells/s": float(CELL_BITS),
+    "bit/s": 1.0,
+    "packet/s": 1.0,
+    "s": 1.0,
+}
 """What one of a unit is: bits, bits or packets per second, or seconds. Packets of a buffer have none."""
 
 

@@ -8,20 +8,40 @@ from functools import cache
 from typing import Any
 
 from celltrain import _core
-from celltrain.notes.tables import Settings, each, ends, flow_names, group_of, node_names, table_of
+from celltrain.cells import CELL_BITS
+from celltrain.notes.priority import served_later
+from celltrain.notes.routing import one_path
+from celltrain.notes.tables import (
+    Settings,
+    each,
+    ends,
+    first_table,
+    flow_names,
+    flow_tables,
+    group_of,
+    node_names,
+    table_of,
+)
 from celltrain.scenario import Scenario
 from celltrain.sweeps.axes import in_base_unit
 
 __all__ = [
     "Read",
+    "Source",
     "abr_flows",
+    "all_end",
+    "all_offered",
     "begin_at_once",
     "begin_too_late",
     "dark_share",
     "discard_of_port",
     "has_transfers",
+    "link_tables",
     "named",
     "notes",
+    "owners",
+    "picoseconds",
+    "sources",
     "tables_of",
     "undrawn_start",
 ]
@@ -70,7 +90,15 @@ _WITHIN = (
 )
 """Keys of ports that limit what others limit, too, and what these are."""
 
-_SIZES = {"B": 8.0, "cell": 1.0, "cells": 1.0, "packet": 1.0, "packets": 1.0, "cells/s": 424.0, "bit/s": 1.0}
+_SIZES = {
+    "B": 8.0,
+    "cell": 1.0,
+    "cells": 1.0,
+    "packet": 1.0,
+    "packets": 1.0,
+    "cells/s": float(CELL_BITS),
+    "bit/s": 1.0,
+}
 """What one of a unit is, in bits or as a number of cells or packets."""
 
 
@@ -104,27 +132,28 @@ def notes(scenario: Scenario) -> list[str]:
     contracts = list(_contracts(scenario))
     found = [note for rule in (_abr, _gfr, _policed, _shaped) for note in rule(settings, contracts)]
     found += [note for rule in (_unread, _limits, _shared, _framing, _targets) for note in rule(settings)]
-    found += _unallocated(scenario, settings, contracts)
+    found += [*_unallocated(scenario, settings, contracts), *one_path(scenario, settings)]
     found += [*_late(scenario), *_never(scenario, settings), *_overcommitted(scenario, settings, contracts)]
+    found += served_later(scenario) if _has_minimum(settings, contracts) else []
     return [*found, *scenario.core.notes()]
 
 
 def undrawn_start(scenario: Scenario) -> str | None:
     """The first key that starts sources at one instant in every replication; None where all draw theirs."""
-    fixed = (source.key for source in _sources(scenario) if ".." not in str(source.start))
+    fixed = (source.key for source in sources(scenario) if ".." not in str(source.start))
     return next(fixed, None)
 
 
 def begin_at_once(scenario: Scenario) -> bool:
     """Whether all sources begin at one instant."""
-    starts = {str(source.start) for source in _sources(scenario)}
+    starts = {str(source.start) for source in sources(scenario)}
     return len(starts) == 1 and not any(".." in start for start in starts)
 
 
 def begin_too_late(scenario: Scenario) -> bool:
     """Whether every source begins at the end of the run or after it, each of which a note is about."""
     end = _end(scenario)
-    return all(source.begin >= end for source in _sources(scenario))
+    return all(source.begin >= end for source in sources(scenario))
 
 
 def has_transfers(scenario: Scenario) -> bool:
@@ -135,15 +164,42 @@ def has_transfers(scenario: Scenario) -> bool:
     return any(one.get("kind") == "finite" for one in traffic) or any("transfers" in one for one in own)
 
 
+def all_end(scenario: Scenario) -> bool:
+    """Whether every flow carries so much and ends: finite transfers, and short flows one after the other."""
+    return _kinds(scenario) <= {"finite", "short-flows"}
+
+
+def all_offered(scenario: Scenario) -> bool:
+    """Whether every flow carries what it is offered: transfers that end, and the answers to requests.
+
+    Their goodput is the load, and a better network shows in how long they take.
+    """
+    return _kinds(scenario) <= {"finite", "short-flows", "request-response"}
+
+
+def _kinds(scenario: Scenario) -> set[str]:
+    """The kinds of traffic of the flows."""
+    common = table_of(scenario.to_dict(), "traffic")
+    return {_kind(tables, common) for tables in owners(scenario)}
+
+
+def _kind(tables: Sequence[tuple[str, Settings]], common: Settings) -> str:
+    """The kind of traffic that tables say; traffic of its own stands in place of transfers."""
+    own = next((table_of(one, "traffic") for _, one in tables if "traffic" in one), None)
+    if own is None and any("transfers" in one for _, one in tables):
+        return "finite"
+    return str((common if own is None else own).get("kind"))
+
+
 def dark_share(scenario: Scenario) -> float:
     """The largest share of the measured time for which a link is dark."""
     begin, end = scenario.warm_up, scenario.duration
     shares = [0.0]
-    for _, link in _links(scenario.to_dict()):
+    for _, link in link_tables(scenario.to_dict()):
         dark = table_of(link, "dark")
         if not dark:
             continue
-        first, length, every = (_begin(dark.get(key)) / 1e12 for key in ("from", "length", "every"))
+        first, length, every = (picoseconds(dark.get(key)) / 1e12 for key in ("from", "length", "every"))
         since, until = max(begin, first), end if every else min(end, first + length)
         time = max(until - since, 0.0) * (length / every if every else 1.0)
         shares.append(time / (end - begin))
@@ -173,16 +229,8 @@ def discard_of_port(scenario: Scenario, port: str | None) -> str | None:
 
 def abr_flows(scenario: Scenario) -> list[str]:
     """The names of the flows whose VCs are of ABR."""
-    settings = scenario.to_dict()
-    flows = {name: flow for flow in each(settings, "flow") for name in flow_names(flow)}
-    groups = {str(one.get("name")): one for one in each(settings, "group")}
-    found = []
-    for name in scenario.core.flow_names():
-        group = group_of(name, groups)
-        tables = (flows.get(name, {}), {} if group is None else groups[group], settings)
-        vc = next((table_of(one, "vc") for one in tables if "vc" in one), {})
-        found += [name] if vc.get("category") == "abr" else []
-    return found
+    flows = flow_tables(scenario.to_dict(), scenario.core.flow_names())
+    return [name for name, tables in flows if first_table(tables, "vc").get("category") == "abr"]
 
 
 def named(names: Sequence[str], noun: str) -> str:
@@ -235,7 +283,7 @@ def _shaped(settings: Settings, contracts: Contracts) -> Iterator[str]:
     """Peak rates that no link of a source reaches, where no policer counts by them."""
     peaks = {vc["pcr"]: _size(vc["pcr"]) for vc in contracts if vc.get("pcr") and not _is_counted(vc)}
     common = table_of(settings, "link")
-    own = [link for place, link in _links(settings) if place not in ("link", "link.trunk", "link.exit")]
+    own = [link for place, link in link_tables(settings) if place not in ("link", "link.trunk", "link.exit")]
     given = [rate for link in ({**common, **table_of(common, "access")}, *own) for rate in _rates(link)]
     rates = [_size(rate) for rate in given]
     for peak, size in peaks.items():
@@ -249,7 +297,7 @@ def _shaped(settings: Settings, contracts: Contracts) -> Iterator[str]:
 
 def _unread(settings: Settings) -> Iterator[str]:
     """Settings that nothing reads for want of another one."""
-    ports, links = [one for _, one in _discards(settings)], list(_links(settings))
+    ports, links = [one for _, one in _discards(settings)], list(link_tables(settings))
     weights = [
         key for key, vc in tables_of(settings, "vc", "flow.vc", "group.vc") if vc.get("weight", 1) != 1
     ]
@@ -326,15 +374,15 @@ def _size(value: object) -> float | None:
 
 def _late(scenario: Scenario) -> Iterator[str]:
     """Sources that begin at the end of the run or after it."""
-    end, every = _end(scenario), list(_sources(scenario))
+    end, every = _end(scenario), list(sources(scenario))
     of_run = f"is not before the end of the run ({scenario.duration:g} s): its sources send nothing; set"
     for place, start in {source.key: source.start for source in every}.items():
-        if _begin(start) >= end:
+        if picoseconds(start) >= end:
             yield f'{place} = "{start}" {of_run} an earlier start, or a longer duration'
     begins: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for source in every:
         if source.recorded is not None:
-            begins.setdefault(source.recorded, []).append((_begin(source.start), source.begin))
+            begins.setdefault(source.recorded, []).append((picoseconds(source.start), source.begin))
     for (place, first), some in begins.items():
         start, begin = min(some)
         if start < end <= begin:
@@ -344,14 +392,14 @@ def _late(scenario: Scenario) -> Iterator[str]:
 def _never(scenario: Scenario, settings: Settings) -> Iterator[str]:
     """Changes of links that come after the end of the run."""
     end = _end(scenario)
-    for place, link in _links(settings):
+    for place, link in link_tables(settings):
         changes = [
             (f"{place}.{key}.{n}.at", change.get("at"))
             for key in ("rate-changes", "delay-changes")
             for n, change in enumerate(each(link, key))
         ]
         changes.append((f"{place}.dark.from", table_of(link, "dark").get("from")))
-        late = [(key, time) for key, time in changes if _begin(time) >= end]
+        late = [(key, time) for key, time in changes if picoseconds(time) >= end]
         for key, time in late[:1]:
             others = f", and the same holds for {len(late) - 1} more" if len(late) > 1 else ""
             yield (
@@ -362,7 +410,7 @@ def _never(scenario: Scenario, settings: Settings) -> Iterator[str]:
 
 def _framing(settings: Settings) -> Iterator[str]:
     """Settings of links of cells where every link carries packets, and the other way round."""
-    links = list(_links(settings))
+    links = list(link_tables(settings))
     framings = {link["framing"] for _, link in links if "framing" in link}
     if framings == {"packets"}:
         for place, link in links:
@@ -393,14 +441,14 @@ def _targets(settings: Settings) -> Iterator[str]:
         policy = str(discard.get("policy"))
         own = table_of(discard, policy)
         target, interval = own.get("target"), own.get("interval")
-        if interval is not None and _begin(target) > _begin(interval):
+        if interval is not None and picoseconds(target) > picoseconds(interval):
             said = f'{place}.discard.{policy}.target = "{target}" is above the interval of "{interval}"'
             yield (
                 f"{said}: RFC 8289 recommends a twentieth of it; set a shorter target, or a longer interval"
             )
 
 
-def _links(settings: Settings) -> Iterator[tuple[str, Settings]]:
+def link_tables(settings: Settings) -> Iterator[tuple[str, Settings]]:
     """The tables that describe links, with their keys."""
     common = table_of(settings, "link")
     yield "link", common
@@ -416,14 +464,14 @@ def _end(scenario: Scenario) -> int:
     return round(scenario.duration * 1e12)
 
 
-def _begin(time: object) -> int:
+def picoseconds(time: object) -> int:
     """A time, or the first one of a range of times, in picoseconds; 0 for what is none."""
     found = _BEGIN.match(time) if isinstance(time, str) else None
     return round(float(found[1]) * _PICOSECONDS[found[2]]) if found else 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class Source:
     """When the sources begin that one group, one `[[flow]]`, or the topology makes."""
 
     key: str
@@ -435,16 +483,16 @@ class _Source:
     @property
     def begin(self) -> int:
         """When the first of them begins, in picoseconds."""
-        return _begin(self.start) + (_begin(self.recorded[1]) if self.recorded else 0)
+        return picoseconds(self.start) + (picoseconds(self.recorded[1]) if self.recorded else 0)
 
 
-def _sources(scenario: Scenario) -> Iterator[_Source]:
+def sources(scenario: Scenario) -> Iterator[Source]:
     """The sources of groups, of `[[flow]]`, and of flows that only the topology makes."""
     common = table_of(scenario.to_dict(), "traffic")
-    yield from (_source(tables, common) for tables in _owners(scenario))
+    yield from (_source(tables, common) for tables in owners(scenario))
 
 
-def _owners(scenario: Scenario) -> Iterator[list[tuple[str, Settings]]]:
+def owners(scenario: Scenario) -> Iterator[list[tuple[str, Settings]]]:
     """The tables of flows, with their keys: of each `[[flow]]`, then of its group; of each group.
 
     Flows that only the topology makes have none.
@@ -463,7 +511,7 @@ def _owners(scenario: Scenario) -> Iterator[list[tuple[str, Settings]]]:
         yield []
 
 
-def _source(tables: Sequence[tuple[str, Settings]], common: Settings) -> _Source:
+def _source(tables: Sequence[tuple[str, Settings]], common: Settings) -> Source:
     """What tables say of sources, the first before the others; then that of all traffic."""
     carried = ((f"{place}.traffic", table_of(one, "traffic")) for place, one in tables if "traffic" in one)
     place, traffic = next(carried, ("traffic", common))
@@ -478,7 +526,7 @@ def _source(tables: Sequence[tuple[str, Settings]], common: Settings) -> _Source
         ]
         recorded += [(f"{place}.trace", first.get("at")) for first in _firsts(traffic, "trace")]
     given = ((f"{of}.start", one["start"]) for of, one in tables if "start" in one)
-    return _Source(*next(given, (key, start)), next(iter(recorded), None))
+    return Source(*next(given, (key, start)), next(iter(recorded), None))
 
 
 def _firsts(settings: Settings, key: str) -> list[Any]:
@@ -489,7 +537,7 @@ def _firsts(settings: Settings, key: str) -> list[Any]:
 
 def _overcommitted(scenario: Scenario, settings: Settings, contracts: Contracts) -> Iterator[str]:
     """A sentence if more is guaranteed than a link carries."""
-    if not any(end.get("mcr") for end in (*contracts, *_abr_ends(settings))):
+    if not _has_minimum(settings, contracts):
         return
     over = scenario.core.overcommitted()
     if over:
@@ -500,6 +548,11 @@ def _overcommitted(scenario: Scenario, settings: Settings, contracts: Contracts)
             f"carries {rate / 1e6:,.6g} Mbit/s{others}: not all of them can be met; "
             "set lower minimum rates (vc.mcr; abr.mcr under ABR), or fewer flows"
         )
+
+
+def _has_minimum(settings: Settings, contracts: Contracts) -> bool:
+    """Whether some VCs may have a minimum rate."""
+    return any(end.get("mcr") for end in (*contracts, *_abr_ends(settings)))
 
 
 def _shared(settings: Settings) -> Iterator[str]:
@@ -527,7 +580,7 @@ def _discards(settings: Settings) -> Iterator[tuple[str, Settings]]:
 def _contracts(scenario: Scenario) -> Iterator[Settings]:
     """The contracts of flows: of groups, of `[[flow]]`, and of those that only the topology makes."""
     common = table_of(scenario.to_dict(), "vc")
-    for tables in _owners(scenario):
+    for tables in owners(scenario):
         yield next((table_of(one, "vc") for _, one in tables if "vc" in one), common)
 
 

@@ -1,14 +1,29 @@
 """The tables of a scenario, as dictionaries, and the flows and ports that they are about."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from string import digits
 from typing import Any
 
-__all__ = ["Settings", "each", "ends", "flow_names", "group_of", "node_names", "table_of"]
+__all__ = [
+    "FlowTables",
+    "Settings",
+    "each",
+    "ends",
+    "first_table",
+    "flow_names",
+    "flow_tables",
+    "group_of",
+    "node_names",
+    "table_of",
+    "traffic_of",
+]
 
 Settings = Mapping[str, Any]
 """A table of a scenario."""
+
+FlowTables = tuple[Settings, Settings, Settings]
+"""The tables that are about a flow: its own, that of its group, and those of all flows."""
 
 _NUMBER = re.compile(r" \(\d+\)$")
 _ARROW = " > "
@@ -42,6 +57,27 @@ def group_of(flow: str, groups: Collection[str]) -> str | None:
     # Of groups "a" and "a1", flow "a11" is of the latter: otherwise two flows would have one name.
     ends = reversed(range(len(flow.rstrip(digits)), len(flow)))
     return next((flow[:end] for end in ends if flow[:end] in groups), None)
+
+
+def flow_tables(settings: Settings, names: Iterable[str]) -> Iterator[tuple[str, FlowTables]]:
+    """Some flows with the tables that are about each."""
+    flows = {name: flow for flow in each(settings, "flow") for name in flow_names(flow)}
+    groups = {str(one.get("name")): one for one in each(settings, "group")}
+    for name in names:
+        group = group_of(name, groups)
+        yield name, (flows.get(name, {}), {} if group is None else groups[group], settings)
+
+
+def first_table(tables: Iterable[Settings], key: str) -> Settings:
+    """The table of some key in the first of several tables that has it; an empty one if none has."""
+    return next((table_of(one, key) for one in tables if key in one), {})
+
+
+def traffic_of(tables: FlowTables) -> Settings:
+    """What a flow with such tables carries; an empty one if its group has transfers in place of that."""
+    own, group, _ = tables
+    is_replaced = "traffic" not in own and "traffic" not in group and bool(group.get("transfers"))
+    return {} if is_replaced else first_table(tables, "traffic")
 
 
 def node_names(settings: Settings) -> set[str]:

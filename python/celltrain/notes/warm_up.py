@@ -1,6 +1,7 @@
 """Whether the warm-up of a run is long enough, judged by its time series."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
@@ -9,7 +10,9 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
+from celltrain.notes.schedule import Change, first_change
 from celltrain.notes.settings import has_transfers, tables_of
+from celltrain.notes.tables import each
 from celltrain.scenario import Scenario
 from celltrain.sweeps.axes import in_base_unit
 
@@ -34,14 +37,18 @@ MOST_VALUES = 4000
 """Values of a series that are looked at; longer ones are averaged down to so many."""
 
 
-def settling_times(result: "Result") -> dict[str, list[float]]:
+def settling_times(result: "Result", until: float = math.inf) -> dict[str, list[float]]:
     """When each series of a traced run settles, by the rule MSER-5, in seconds, for every replication.
 
     The series are the occupancy of the bottleneck and what all TCP flows deliver per sample period. Infinity
     stands for a run that is too short to tell. Without a trace there are none.
+
+    Args:
+        result: the runs.
+        until: the time, in seconds, up to which the series are looked at.
     """
     found: dict[str, list[float]] = {}
-    for name, series in _chosen(result).items():
+    for name, series in _chosen(result, until).items():
         for period, values in series:
             settled = statistics.warm_up(values)
             found.setdefault(name, []).append(math.inf if settled is None else settled * period)
@@ -52,7 +59,8 @@ def warnings(result: "Result", scenario: Scenario | None = None) -> list[str]:
     """A sentence for each series that settles only after the warm-up, by the median replication.
 
     MSER-5 alone finds fault with many stationary runs, because it chooses the best of many times. So of a
-    series that settles there is a sentence only where its measured part `is_biased` as well.
+    series that settles there is a sentence only where its measured part `is_biased` as well. What the
+    scenario changes within the measured time is no transient: series are judged up to the first change.
 
     Args:
         result: the runs.
@@ -69,11 +77,11 @@ def warnings_of_variants(
     results: "Mapping[str, Result]", scenarios: Mapping[str, Scenario]
 ) -> dict[str, list[str]]:
     """The same for the variants of a comparison: by sentence those of which it differs in the time alone."""
-    alike: dict[tuple[str, bool, float], dict[str, _Unsettled]] = {}
+    alike: dict[tuple[object, ...], dict[str, _Unsettled]] = {}
     for name, result in results.items():
         for one in _unsettled(result, scenarios[name]):
             is_short = math.isinf(one.after)
-            said = one.duration if is_short else one.warm_up
+            said = one.change or one.duration if is_short else one.warm_up
             alike.setdefault((one.series, is_short, said), {})[name] = one
     found: dict[str, list[str]] = {}
     for same in alike.values():
@@ -93,9 +101,17 @@ class _Unsettled:
     replications: int
     warm_up: float
     duration: float
+    change: Change | None
+    """The first that the scenario schedules after the warm-up."""
 
     def sentence(self, *, several: bool = False) -> str:
         """What there is to do; of `several` runs this one settles last."""
+        if math.isinf(self.after) and self.change is not None:
+            return (
+                f"whether the warm-up is long enough for {self.series} to settle cannot be told (MSER-5), "
+                f"because the scenario changes the run at {_written(self.change.at)} "
+                f"({self.change.key}): choose a warm-up by the series in the report"
+            )
         if math.isinf(self.after):
             return (
                 f"the run is too short to say when {self.series} settles (MSER-5), or how long the warm-up "
@@ -130,15 +146,21 @@ def _ascii(unit: str) -> str:
 def _unsettled(result: "Result", scenario: Scenario) -> Iterator[_Unsettled]:
     if has_transfers(scenario) or _arrives_at_once(scenario) or _is_over(result):
         return  # a warm-up would cut off what such a run is about
-    chosen = _chosen(result)
-    for name, times in settling_times(result).items():
+    if _loses_by_script(result, scenario):
+        return  # as would this one; nothing says when the segments were lost
+    change = first_change(scenario)
+    until = math.inf if change is None else change.at
+    chosen = _chosen(result, until)
+    for name, times in settling_times(result, until).items():
         middle = median(times)
         if middle <= scenario.warm_up * (1 + 1e-9):
             continue
         # A value belongs to the time since the one before.
         measured = [values[math.ceil(scenario.warm_up / period - 1e-9) :] for period, values in chosen[name]]
-        if math.isinf(middle) or is_biased(measured):  # a series that never settles was seen to drift
-            yield _Unsettled(name, middle, len(times), scenario.warm_up, scenario.duration)
+        # A series that never settles was seen to drift, unless a change cuts it short.
+        is_seen = math.isinf(middle) and change is None
+        if is_seen or is_biased(measured):
+            yield _Unsettled(name, middle, len(times), scenario.warm_up, scenario.duration, change)
 
 
 def is_biased(replications: Sequence[Sequence[float]]) -> bool:
@@ -188,6 +210,13 @@ def _arrives_at_once(scenario: Scenario) -> bool:
     return any(trace and len({in_base_unit(one.get("at")) for one in trace}) == 1 for trace in traces)
 
 
+def _loses_by_script(result: "Result", scenario: Scenario) -> bool:
+    """Whether links lose single segments in the measured time because the scenario says so."""
+    if not any(each(scenario.to_dict(), "loss")):
+        return False
+    return any(lost for (lost,) in result.rows("ports", "lost_scripted"))
+
+
 def _is_over(result: "Result") -> bool:
     """Whether all ends before the run does, in every replication.
 
@@ -199,8 +228,11 @@ def _is_over(result: "Result") -> bool:
     return bool(ends) and not any(any(some) for some in ends)
 
 
-def _chosen(result: "Result") -> dict[str, list[tuple[float, Sequence[float]]]]:
-    """The series by which a warm-up is judged: the time between values, and these, in each replication."""
+def _chosen(result: "Result", until: float) -> dict[str, list[tuple[float, Sequence[float]]]]:
+    """The series by which a warm-up is judged: the time between values, and these, in each replication.
+
+    They end before a time, in seconds.
+    """
     chosen = {
         "the occupancy of the bottleneck": _occupancy(result),
         "the rate at which TCP delivers": _delivered(result),
@@ -208,8 +240,9 @@ def _chosen(result: "Result") -> dict[str, list[tuple[float, Sequence[float]]]]:
     found: dict[str, list[tuple[float, Sequence[float]]]] = {}
     for name, series in chosen.items():
         for times, samples in series:
-            values = _thinned(samples)
-            period = times[0] * (len(samples) // len(values))
+            some = samples[: bisect_right(times, until * (1 + 1e-9))]
+            values = _thinned(some)
+            period = times[0] * (len(some) // len(values) if some else 1)
             found.setdefault(name, []).append((period, values))
     return found
 

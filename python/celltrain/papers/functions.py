@@ -22,9 +22,6 @@ __all__ = ["PLAIN", "RECORD_FRAMES", "RecordScope", "diverges", "envelope", "num
 RECORD_FRAMES = ("flows", "ports", "run")
 """The frames of a replication: a row for each flow and port, and the metrics of the summary."""
 
-CELL_BITS = 424
-"""Bits of a cell."""
-
 UNITS = {
     "ps": 1e-12,
     "ns": 1e-9,

@@ -4,18 +4,22 @@
 `draw_reproduction` write the pictures of a whole experiment to its folder.
 """
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from celltrain import statistics
 from celltrain.files.folder import Folder
 from celltrain.plots.compared import compared_points
+from celltrain.plots.namespaces import scenario_of, schedule_of
 from celltrain.plots.points import PointPanel, PointSeries, bars, points
 from celltrain.plots.reproduction import draw_reproduction, table_points, window_panel
 from celltrain.plots.series import SeriesPanel, WindowPanel, occupancy, over_time, windows
 from celltrain.plots.style import COLOURS, colour_of, keeps_pictures, save
+from celltrain.plots.transfers import windows_of
 from celltrain.results import Result
 from celltrain.text import first_of, scale, with_unit
-from celltrain.traces import busiest, delivered_of, flow_groups, lines, windows_of
+from celltrain.traces import busiest, delivered_of, flow_groups, lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,15 +55,19 @@ def draw_run(result: Result, folder: Folder) -> None:
     if keeps_pictures(folder, {**result.manifest, "traced": traced}):
         return
     figures: dict[str, Figure] = {"flows": flow_bars(result)}
-    title = result.manifest["name"]
+    title, schedule = result.manifest["name"], schedule_of(partial(scenario_of, result))
     received, which = delivered_of(result)
+    if len({one.group for one in received}) == 1:  # then its colour would tell no line from another
+        received = [replace(one, group="") for one in received]
     if received:
-        figures["delivered"] = over_time([SeriesPanel(f"{title}: {which}", received, "delivered")])
+        panel = SeriesPanel(f"{title}: {which}", received, "delivered", schedule=schedule)
+        figures["delivered"] = over_time([panel])
     if every_window is not None:
-        figures["windows"] = windows([WindowPanel(title, every_window, flow_groups(result.flows))])
+        groups = flow_groups(result.flows)
+        figures["windows"] = windows([WindowPanel(title, every_window, groups, schedule)])
     ports = busiest(every_port, always=result.manifest.get("bottleneck"))
     if ports:
-        figures["occupancy"] = occupancy(ports)
+        figures["occupancy"] = occupancy(ports, schedule=schedule)
     for name, figure in figures.items():
         save(figure, folder, name)
 
@@ -79,7 +87,7 @@ def flow_bars(result: Result) -> "Figure":
     return bars(
         names,
         heights,
-        [colours[group] for group in groups],
+        [colours[group] if has_key else COLOURS[0] for group in groups],
         f"{which}, coloured by group" if has_key else which,
         with_unit("goodput", unit),
         colours if has_key else {},

@@ -74,7 +74,14 @@ def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = 
 
 def _is_judged(found: "Comparison", measure: "Measure") -> bool:
     """Whether the comparison says which variant is best by a measure."""
-    return measure.name in {one.name for one in found.measures}
+    return measure.name in {one.name for one in found.judged} and not _is_misled(found, measure)
+
+
+def _is_misled(found: "Comparison", measure: "Measure") -> bool:
+    """Whether a measure is about transfers that ended, and too many had not."""
+    from celltrain.comparison.result import misled
+
+    return bool(misled(found, measure.name))
 
 
 def _caption(found: "Comparison", chosen: "Sequence[Measure]") -> list[str]:
@@ -86,7 +93,11 @@ def _caption(found: "Comparison", chosen: "Sequence[Measure]") -> list[str]:
         few = f" (fewer than {LEAST} replications decide nothing)" if count < LEAST else ""
         parts.append(f"filled: best, or not distinguishable from the best{few}")
     if not all(judged):
-        parts.append("grey: not part of the verdict, which is on the measures of the table")
+        is_in_table = {one.name for one in chosen} <= {one.name for one in found.measures}
+        of_others = "" if is_in_table else ", which is on the measures of the table"
+        parts.append(f"grey: not part of the verdict{of_others}")
+    if any(_is_misled(found, measure) for measure in chosen):
+        parts.append("no variant is best by times: too many transfers had not ended")
     return parts
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from celltrain.cells import CELL_BITS, CELL_RATE
 from celltrain.distributions import merged
 from celltrain.errors import InputError, unknown
 from celltrain.plots.style import COLOURS, legend_columns, legible, logarithmic, panels, styled
@@ -20,13 +21,25 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["DELAY", "Sample", "cdf", "known_metrics", "unknown_metric", "values_of"]
+__all__ = ["DELAY", "KEPT", "Sample", "cdf", "known_metrics", "unknown_metric", "values_of"]
 
 DELAY = "delay"
 """The metric that stands for the time that cells spend at a port."""
 
 COMPLETIONS = "flow_completion_time"
 """The measure of `distributions` that has one value for each short flow and finite transfer."""
+
+FRAMES = "transfer_delay"
+"""The measure of `distributions` that has one value for each frame that arrived whole."""
+
+RESPONSES = "response_time"
+"""The measure of `distributions` that has one value for each request."""
+
+KEPT = (COMPLETIONS, RESPONSES, FRAMES)
+"""What is drawn from `distributions`."""
+
+MOST_VALUES = 1_000_000
+"""Values that stand for those of a distribution, however many it is of."""
 
 PERCENTILES = (50, 95, 99)
 
@@ -61,12 +74,12 @@ class Sample(NamedTuple):
 
 
 def values_of(result: "Result", name: str, entity: str | None = None, begin: float = 0.0) -> Sample:
-    """All values of a metric of `series`, a column of `flows`, a metric of `summary`, or completion times.
+    """All values of a metric of `series`, a column of `flows`, a metric of `summary`, or of `distributions`.
 
     Args:
         result: where to look.
         name: the metric or column.
-        entity: of series and flows only this one's values.
+        entity: of series, flows and transfer delays only this one's values.
         begin: of series only samples from this time on, in seconds: those before are of the warm-up.
 
     Raises:
@@ -74,8 +87,8 @@ def values_of(result: "Result", name: str, entity: str | None = None, begin: flo
     """
     import polars as pl
 
-    if name == COMPLETIONS:
-        return _completion_times(result, entity)
+    if name in KEPT:
+        return _kept(result, name, entity)
     frame, unit, when = result.flows, "", ""
     if name in _numeric(result):
         unit = _unit_of_flows(result, name)
@@ -99,20 +112,32 @@ def values_of(result: "Result", name: str, entity: str | None = None, begin: flo
         values = values[values < UNLIMITED]
     if not len(values):
         raise InputError(f"{name} has no values" + (f" of {entity}" if entity else "") + when)
-    return Sample(values, unit, len(found) - len(values))
+    undefined = len(found) - len(values)
+    if unit == CELL_RATE:  # in bit/s of the link, as other rates are
+        return Sample(values * CELL_BITS, "bit/s", undefined)
+    return Sample(values, unit, undefined)
 
 
-def _completion_times(result: "Result", entity: str | None) -> Sample:
-    """The completion time of each transfer, as the end of its bin: too long by at most 1/64."""
+def _kept(result: "Result", name: str, entity: str | None) -> Sample:
+    """The times of transfers, requests or frames, each as the end of its bin: too long by at most 1/64."""
     import numpy as np
+    import polars as pl
 
+    chosen = result.distributions.filter(measure=name)
     if entity is not None:
-        raise InputError(f"{COMPLETIONS} is of the whole run: it has no values of {entity} alone")
-    bins = merged(result.distributions.filter(measure=COMPLETIONS))
+        chosen = _of(chosen.filter(over="flow"), "entity", entity)
+    else:  # those of flows and kinds are in it once more
+        chosen = chosen.filter(pl.col("over") == "run")
+    bins = merged(chosen)
     if bins.is_empty():
-        raise InputError(f"{COMPLETIONS} has no values")
+        raise InputError(f"{name} has no values" + (f" of {entity}" if entity else ""))
     times, numbers = bins["high"].to_numpy() * 1e-12, bins["weight"].to_numpy().astype(np.int64)
-    return Sample(np.repeat(times, numbers), "s")
+    total = int(numbers.sum())
+    if total <= MOST_VALUES:
+        return Sample(np.repeat(times, numbers), "s")
+    # Of very many values every so manieth: percentiles are the same.
+    ranks = -(-np.arange(1, MOST_VALUES + 1) * total // MOST_VALUES)
+    return Sample(times[np.searchsorted(np.cumsum(numbers), ranks)], "s")
 
 
 def _unit_of_flows(result: "Result", name: str) -> str:
@@ -147,9 +172,11 @@ def _of(frame: "pl.DataFrame", column: str, entity: str) -> "pl.DataFrame":
 
 
 def _numeric(result: "Result") -> list[str]:
-    """The columns of flows that hold numbers to draw."""
-    every = result.flows.schema.items()
-    return [name for name, kind in every if kind.is_numeric() and name not in ("replication", "group")]
+    """The columns of flows that hold numbers to draw: not all have one in every run."""
+    flows = result.flows
+    numeric = (name for name, kind in flows.schema.items() if kind.is_numeric())
+    others = (name for name in numeric if name not in ("replication", "group"))
+    return [name for name in others if flows[name].is_finite().any()]
 
 
 def known_metrics(result: "Result") -> list[str]:
@@ -157,7 +184,7 @@ def known_metrics(result: "Result") -> list[str]:
     series, summary = (
         frame["metric"].unique(maintain_order=True) for frame in (result.series, result.summary)
     )
-    kept = [COMPLETIONS] if COMPLETIONS in result.distributions["measure"] else []
+    kept = [name for name in KEPT if name in result.distributions["measure"]]
     return list(dict.fromkeys([DELAY, *kept, *series, *_numeric(result), *summary]))
 
 
@@ -172,10 +199,10 @@ def _recording(name: str, known: Collection[str]) -> str | None:
     """Which runs record a metric that some lack; None where it is no question of recording."""
     if name in OF_EVENTS:
         return "runs with --events, or events=True, do"
-    if name == COMPLETIONS:
-        return (
-            "runs of short flows or finite transfers do where the scenario has measures.distributions = true"
-        )
+    if name in KEPT:
+        of = {COMPLETIONS: " of short flows or finite transfers", RESPONSES: " of requests"}
+        which = f"runs{of.get(name, '')}"
+        return f"{which} do where the scenario has measures.distributions = true"
     sampled, others = (
         {one.name for one in measures() if one.over in over} for over in (("time",), ("flow", "run"))
     )

@@ -1,15 +1,17 @@
 """One connection: what it sent and got back, its windows, and what happened to it and why."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from celltrain.errors import InputError, unknown
 from celltrain.experiment import Task, alone
 from celltrain.plots.style import COLOURS, panels, styled, titled
-from celltrain.results import record_frame
+from celltrain.plots.transfers import completed, transfer_ends, until_end
+from celltrain.results import Record, record_frame
 from celltrain.scenario import Scenario
-from celltrain.text import counted, scale, with_unit
+from celltrain.text import counted, quantity, scale, with_unit
 from celltrain.traces import Trace
 
 if TYPE_CHECKING:
@@ -39,6 +41,15 @@ NO_EVENTS = "the sender had no event in this time: no loss, timeout or mark (dup
 
 MANY = 4000
 """Points from which on a series is drawn as pixels in vector formats too, which would be slow to show."""
+
+SECONDS = re.compile(r" s(?= |$)")
+"""The unit of times in the details of events, between which there are spaces."""
+
+OF_A_BYTE = ("limited-transmit", "loss-probe", "window-probe")
+"""Events that are segments: each is told by its first byte."""
+
+ABBREVIATIONS = ("ack", "bw", "ecn", "rtt")
+"""Words in the names of events and causes that are written in capitals."""
 
 LANES = 3
 """Heights at which numbers of events stand, so that neighbours do not cover each other."""
@@ -112,12 +123,23 @@ def flow_of_run(
         return next(iter(record.traces(metric, name)), _nothing(name))
 
     drawn = FlowTraces(*map(trace, ("sent", "retransmitted", "acknowledged", "cwnd", "ssthresh")))
+    drawn = _to_end(drawn, record)
     if not len(drawn.sent.t):
         raise _undrawn(name, [one.entity for one in record.traces("sent")])
     if name not in scenario.core.flow_names() and span == (0.0, scenario.duration):
         span = _lifetime(drawn, span)
     title = f"{scenario.name}: flow {name}, seed {master}, replication {replication}"
     return flow(title, drawn, flow_events(record_frame("events", [record]), name), span)
+
+
+def _to_end(drawn: FlowTraces, record: Record) -> FlowTraces:
+    """The same with the window up to the last acknowledgement, if it is of a transfer that was completed."""
+    name, acknowledged = drawn.cwnd.entity, drawn.acknowledged.t
+    end = transfer_ends(completed(record.flows), record.traces("delivered", name)).get(name)
+    if end is None:
+        return drawn
+    (cwnd,) = until_end([drawn.cwnd], {name: max([end, *acknowledged[-1:]])})
+    return replace(drawn, cwnd=cwnd)
 
 
 def _undrawn(name: str, senders: Sequence[str]) -> InputError:
@@ -188,8 +210,9 @@ def flow_events(events: "pl.DataFrame", name: str) -> list[FlowEvent]:
 
 def _told(row: dict[str, Any]) -> str:
     """An event in words."""
-    detail = dict(pair.split("=", 1) for pair in row["detail"].replace(" s", "s").split() if "=" in pair)
-    cause = row["cause"].replace("-", " ").replace("ack", "ACK")
+    joined = SECONDS.sub("s", row["detail"])
+    detail = dict(pair.split("=", 1) for pair in joined.split() if "=" in pair)
+    cause = _words(row["cause"] or detail.get("phase", "").strip('"'))
     where = "" if row["position"] is None or row["position"] != row["position"] else f"{row['position']:,.0f}"
     if row["event"] == "fast-retransmit":
         recover = f"; recovery until byte {int(detail['recover']):,}" if "recover" in detail else ""
@@ -203,8 +226,19 @@ def _told(row: dict[str, Any]) -> str:
         return f"partial ACK up to byte {where}: the next hole is lost too"
     if row["event"] == "recovery-exited":
         return f"recovery left: {cause} up to byte {where}"
-    words = row["event"].replace("-", " ")
-    return f"{words}: {cause}" if cause else words
+    words = _words(row["event"])
+    if row["event"] in OF_A_BYTE and where:
+        return f"{words} of byte {where}"
+    if row["event"] == "idle-restart":
+        cause = f"nothing sent for {_seconds(detail.get('idle', ''))}"
+    window = f"window {quantity(float(detail['cwnd']), 'B', 3)}" if detail.get("cwnd", "").isdecimal() else ""
+    said = ", ".join(filter(None, (cause, window)))
+    return f"{words}: {said}" if said else words
+
+
+def _words(name: str) -> str:
+    """A name of the core as words, in which abbreviations are written as such."""
+    return " ".join(word.upper() if word in ABBREVIATIONS else word for word in name.split("-"))
 
 
 def _seconds(text: str) -> str:

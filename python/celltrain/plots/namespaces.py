@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 from celltrain import arguments, registry
-from celltrain.errors import InputError, unknown
+from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.registry import Measure
 from celltrain.results import NO_SCENARIO, Result
 from celltrain.scenario import Scenario
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from celltrain.comparison import Comparison
     from celltrain.plots.distribution import Values
     from celltrain.plots.queue import QueuePanel
+    from celltrain.plots.schedule import Schedule
     from celltrain.sweeps import Sweep
     from celltrain.traces import Trace
 
@@ -31,6 +32,7 @@ __all__ = [
     "SweepPlots",
     "queue_of",
     "scenario_of",
+    "schedule_of",
     "span_of",
 ]
 
@@ -50,8 +52,11 @@ NO_SAMPLES_HERE = " in this time: show a longer one (--from, --to, or span)"
 NO_LOSS = ": TCP has no threshold before it loses something"
 """Why slow-start thresholds may have no samples."""
 
-CELL_BITS = 8 * 53
-"""Bits of a cell."""
+NO_POINTS = ": average it over a shorter time (--over, or over)"
+"""Why goodput over time may have no points."""
+
+WINDOW = "cwnd"
+"""The series of congestion windows, each of which ends with its transfer."""
 
 MOST_VARIANTS = 12
 """Variants whose series are drawn unless asked otherwise."""
@@ -90,20 +95,28 @@ class ResultPlots:
         return _windows({name: self._result}, {name: self._scenario}, span, replication)
 
     def series(
-        self, metric: str, entity: str | None = None, span: Span = WHOLE, replication: int = 0
+        self,
+        metric: str,
+        entity: str | None = None,
+        span: Span = WHOLE,
+        replication: int = 0,
+        over: float | None = None,
     ) -> "Figure":
         """A series of a traced run over time, a line for each flow or port.
 
-        Rates of ABR sources ("acr") stand beside the link rate of the bottleneck.
+        Rates of ABR sources ("acr") stand beside the link rate of the bottleneck, and so does "goodput", the
+        rate at which each connection delivered.
 
         Args:
-            metric: its name or title.
+            metric: its name or title, or "goodput".
             entity: only the line of this flow or port.
             span: begin and end of the time to show, in seconds.
             replication: which replication, from 0.
+            over: the averaging time of "goodput", in seconds; about a hundredth of the time that is shown by
+                default. It is a multiple of the sampling interval, to which it is rounded.
         """
         name = self._result.manifest["name"]
-        return _series({name: self._result}, {name: self._scenario}, metric, entity, span, replication)
+        return _series({name: self._result}, {name: self._scenario}, metric, entity, span, replication, over)
 
     def flow(self, name: str, span: Span = WHOLE, replication: int = 0) -> "Figure":
         """A TCP connection: sequence numbers, ACKs, windows, and its events with their causes.
@@ -135,7 +148,9 @@ class ResultPlots:
     def cdf(self, metric: str, entity: str | None = None, span: Span = WHOLE) -> "Figure":
         """The distribution of a series after the warm-up, of a column of flows, or of a summary metric.
 
-        "delay" is the time that cells spend at a port, from replication 0, which runs again.
+        "delay" is the time that cells spend at a port, from replication 0, which runs again. Runs whose
+        scenario has `measures.distributions = true` keep "transfer_delay" of every frame, from which it is
+        drawn at once.
 
         Args:
             metric: its name or title.
@@ -189,10 +204,11 @@ class ComparisonPlots:
         variants: Sequence[str] = (),
         span: Span = WHOLE,
         replication: int = 0,
+        over: float | None = None,
     ) -> "Figure":
         """A series over time under some variants, one panel each; see `ResultPlots.series`."""
         results = self._shown(variants)
-        figure = _series(results, self._scenarios(results), metric, entity, span, replication)
+        figure = _series(results, self._scenarios(results), metric, entity, span, replication, over)
         return self._with_rest(figure, variants)
 
     def cdf(
@@ -350,6 +366,7 @@ def _queue_panel(
 ) -> "QueuePanel":
     from celltrain.cells import read_cells
     from celltrain.plots.queue import QueuePanel
+    from celltrain.plots.schedule import scheduled
     from celltrain.traces import within
 
     title = f"{name}, {facts.name}"
@@ -357,7 +374,8 @@ def _queue_panel(
     if result is not None:
         master = result.manifest["seed"]
     if one_by_one:
-        return QueuePanel(title, facts, read_cells(scenario, facts, span, master, replication))
+        cells = read_cells(scenario, facts, span, master, replication)
+        return QueuePanel(title, facts, cells, schedule=scheduled(scenario))
     every = [] if result is None else result.traces("occupancy", replication=replication)
     if not every:
         from celltrain.experiment import Task, alone
@@ -369,7 +387,7 @@ def _queue_panel(
             f"the run has fewer than {LEAST_SAMPLES} samples of {facts.name} in this time: "
             "show a shorter one, of which every cell is drawn (--from, --to, or span)"
         )
-    return QueuePanel(title, facts, sampled=found)
+    return QueuePanel(title, facts, sampled=found, schedule=scheduled(scenario))
 
 
 def _windows(
@@ -379,7 +397,8 @@ def _windows(
     replication: int,
 ) -> "Figure":
     from celltrain.plots.series import WindowPanel, windows
-    from celltrain.traces import flow_groups, windows_of
+    from celltrain.plots.transfers import windows_of
+    from celltrain.traces import flow_groups
 
     _check_replication(results.values(), replication)
     time, own = _spans(scenarios, span)
@@ -393,7 +412,7 @@ def _windows(
                 "there are no windows: only traced runs of TCP have them (--trace, trace=True), of flows "
                 "that are not short, and only where they last two sample periods or more"
             )
-        return WindowPanel(name, every, flow_groups(result.flows))
+        return WindowPanel(name, every, flow_groups(result.flows), schedule_of(scenarios[name]))
 
     columns = _of_each({name: partial(panel, name, result) for name, result in results.items()})
     return windows([*columns.values()], time)
@@ -406,36 +425,82 @@ def _series(
     entity: str | None,
     span: Span,
     replication: int,
+    over: float | None = None,
 ) -> "Figure":
     from celltrain.plots.distribution import unknown_metric
-    from celltrain.plots.series import SeriesPanel, over_time
-    from celltrain.traces import THRESHOLD, lines, thresholds, told_apart, within
+    from celltrain.plots.rates import DELIVERED, GOODPUT, averaging_time, goodput, named_over
+    from celltrain.plots.series import SeriesPanel, alike, in_bits, over_time
+    from celltrain.plots.transfers import ends_of_run, until_end
+    from celltrain.traces import THRESHOLD, flow_groups, lines, thresholds, told_apart, within
 
     _check_replication(results.values(), replication)
-    name = registry.called(arguments.text("metric", metric), ("time",))
-    known = [one.name for one in registry.measures() if one.over == "time"]
+    called = registry.called(arguments.text("metric", metric), ("time",))
+    name = GOODPUT if registry.plain(called) == GOODPUT else called
+    known = [*(one.name for one in registry.measures() if one.over == "time"), GOODPUT]
     if name not in known:
         raise unknown("series", metric, known)
+    if name != GOODPUT and over is not None:
+        raise InputError(f"--over, or over, is the averaging time of {GOODPUT}: leave it out for {name}")
     time, own = _spans(scenarios, span)
 
+    def traced(result: Result) -> "list[Trace]":
+        return result.traces(DELIVERED if name == GOODPUT else name, replication=replication)
+
+    def last_sample() -> float:
+        return max((float(one.t[-1]) for result in results.values() for one in traced(result)), default=0.0)
+
+    title_of = registry.measure(DELIVERED if name == GOODPUT else name, "time").title
+    averaged = 0.0
+    if name == GOODPUT:
+        begin, end = (0.0, last_sample()) if time is None else time
+        given = None if over is None else arguments.positive("--over, or over", over)
+        every_trace = chain.from_iterable(map(traced, results.values()))
+        averaged = averaging_time(every_trace, end - begin, given)
+        title_of = named_over(averaged)
+
     def panel(variant: str, result: Result) -> SeriesPanel:
-        every = result.traces(name, replication=replication)
+        every = list(map(in_bits, traced(result)))
         if not every:
-            raise unknown_metric(name, result.series["metric"].unique())
+            raise unknown_metric(DELIVERED if name == GOODPUT else name, result.series["metric"].unique())
         if entity is not None:
             every = _only(every, entity)
+        if name == GOODPUT:
+            every = [goodput(one, averaged) for one in every]
+        if name == WINDOW:
+            every = until_end(every, ends_of_run(result, replication))
         whole = lines(thresholds(every) if name == THRESHOLD else every)
         drawn = lines(within(whole, own(variant)))
         if not drawn:
-            here = NO_SAMPLES_HERE if whole else NO_LOSS if name == THRESHOLD else ""
+            why = {THRESHOLD: NO_LOSS, GOODPUT: NO_POINTS}.get(name, "")
+            here = NO_SAMPLES_HERE if whole else why
             raise InputError(f"{name} has fewer than {LEAST_SAMPLES} samples{here}")
         shown, part = told_apart(drawn, result)
         title = ": ".join(filter(None, (variant, part or (shown[0].entity if len(shown) == 1 else ""))))
-        levels = _link_rate(scenarios[variant]()) if name == "acr" else {}
-        return SeriesPanel(title, shown, registry.measure(name, "time").title, levels)
+        scenario = _known(scenarios[variant]) if name in (GOODPUT, "acr") else None
+        levels = {} if scenario is None else _link_rate(scenario)
+        return SeriesPanel(title, shown, title_of, levels, schedule_of(scenarios[variant]))
 
     every = _of_each({variant: partial(panel, variant, result) for variant, result in results.items()})
-    return over_time([*every.values()], time)
+    drawn = alike([*every.values()], [flow_groups(result.flows) for result in results.values()])
+    if time is None and name in (WINDOW, GOODPUT):  # windows may end before the run does
+        time = 0.0, last_sample()
+    return over_time(drawn, time)
+
+
+def _known(make: "Callable[[], Scenario]") -> Scenario | None:
+    """The scenario of a run; None where the results do not say, or not so that this version reads it."""
+    try:
+        return make()
+    except (InputError, ScenarioError):
+        return None
+
+
+def schedule_of(make: "Callable[[], Scenario]") -> "Schedule":
+    """What the scenario of a run schedules on links; nothing where the scenario is not known."""
+    from celltrain.plots.schedule import NOTHING, scheduled
+
+    scenario = _known(make)
+    return NOTHING if scenario is None else scheduled(scenario)
 
 
 def _only(every: "Sequence[Trace]", entity: str) -> "list[Trace]":
@@ -451,15 +516,20 @@ def _only(every: "Sequence[Trace]", entity: str) -> "list[Trace]":
 
 
 def _link_rate(scenario: Scenario) -> dict[str, float]:
-    """The link rate of the bottleneck in cells per second, by a name that has it as scenarios do."""
+    """The link rate of the bottleneck in bit/s, by a name that has it as scenarios do.
+
+    It is the rate at the start of the run, which the name says where links change their rates.
+    """
     from celltrain.cells import port_facts
+    from celltrain.plots.schedule import scheduled
     from celltrain.text import scale
 
     if scenario.bottleneck is None:
         return {}
     rate = port_facts(scenario).rate
     factor, unit = scale(rate, "bit/s")
-    return {f"link rate\n{rate / factor:.6g} {unit}": rate / CELL_BITS}
+    when = "\nat first" if scheduled(scenario).changes_rate else ""
+    return {f"link rate\n{rate / factor:.6g} {unit}{when}": rate}
 
 
 def _spans(
@@ -497,8 +567,8 @@ def _cdf(
     every: Mapping[str, tuple[Scenario, Result]], metric: str, entity: str | None, span: Span
 ) -> "Figure":
     from celltrain.plots.distribution import (
-        COMPLETIONS,
         DELAY,
+        KEPT,
         Sample,
         cdf,
         known_metrics,
@@ -509,13 +579,13 @@ def _cdf(
     label = "time at the port"
     if arguments.text("metric", metric) != DELAY:
         has = dict.fromkeys(chain(*(known_metrics(result) for _, result in every.values())))
-        metric = _one_of((*has, COMPLETIONS), metric)
+        metric = _one_of((*has, *KEPT), metric)
         if metric not in has:  # misspelt, which is no fault of a variant
             raise unknown_metric(metric, has)
     if metric != DELAY:
         if span != WHOLE:
             raise InputError(f"--from and --to, or span, are of {DELAY} alone: leave them out for {metric}")
-        label = metric.replace("_", " ")
+        label = _title(metric)
 
     def sample(scenario: Scenario, result: Result) -> Sample:
         if metric == DELAY:
@@ -523,6 +593,12 @@ def _cdf(
         return values_of(result, metric, entity, scenario.warm_up)
 
     return cdf(_of_each({name: partial(sample, *one) for name, one in every.items()}), label)
+
+
+def _title(name: str) -> str:
+    """What an axis calls a column of flows, a series, or a summary metric: as other pictures do."""
+    every = {one.over: one.title for one in registry.measures() if one.name == name}
+    return next((every[over] for over in ("flow", "time", "run") if over in every), name.replace("_", " "))
 
 
 def _one_of(known: Iterable[str], name: str) -> str:

@@ -10,7 +10,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from celltrain.cells import Cells, PortFacts
-from celltrain.plots.style import COLOURS, LEVEL, inches_beside, legible, named_levels, panels, styled, titled
+from celltrain.plots.schedule import NOTHING, Schedule, legend_of, mark
+from celltrain.plots.style import (
+    COLOURS,
+    LEVEL,
+    inches_beside,
+    legible,
+    named_levels,
+    noted,
+    panels,
+    styled,
+    titled,
+)
 from celltrain.text import counted, number, scale
 from celltrain.traces import Trace, decimate
 
@@ -53,6 +64,8 @@ class QueuePanel:
     """What came, cell by cell."""
     sampled: Trace | None = None
     """The occupancy at sampling times, where there are no cells."""
+    schedule: Schedule = NOTHING
+    """What its scenario schedules on links."""
 
 
 def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
@@ -92,9 +105,12 @@ def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
                     _counts(below, panel.cells, span, factor)
         if low:
             _share(axes[1::2], every)
+        for place, panel in enumerate(every):
+            mark(axes[each * place : each * (place + 1)], panel.schedule, span, part)
         axes[-1].set_xlim(span[0] * factor, span[1] * factor)
         axes[-1].set_xlabel(f"time ({unit})")
         _legend(figure, every, each_cell)
+        noted(figure, *legend_of((panel.schedule for panel in every), span))
     return figure
 
 
@@ -280,22 +296,29 @@ def _bin_width(span: tuple[float, float]) -> str:
 
 
 def _legend(figure: "Figure", every: Sequence[QueuePanel], each_cell: bool) -> None:
+    """What marks mean, and the bars of the same colours where cells are counted."""
+    from matplotlib.legend_handler import HandlerTuple
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     drawn = [panel.cells for panel in every if panel.cells is not None]
     if not drawn:
         return
-    handles: list[Any] = [Patch(facecolor=USEFUL, alpha=0.55, label="accepted")]
+    handles: dict[str, Any] = {"accepted": Patch(facecolor=USEFUL, alpha=0.55)}
+
+    def entry(colour: str, **look: Any) -> Any:
+        """A mark, with a bar behind it where there are some."""
+        one = Line2D([], [], linestyle="", color=colour, **look)
+        return one if each_cell else (one, Patch(color=colour))
+
     # What never happens has no entry.
     if any(cells.port.framing == "cells" and cells.dead.any() for cells in drawn):
-        label = "dead: part of a broken frame"
-        handles.append(Patch(facecolor="white", edgecolor=DEAD, hatch="////", label=label))
-    if any(cells.marks.any() for cells in drawn):
-        handles.append(Line2D([], [], linestyle="", marker="^", color=MARKED, markersize=4, label="marked"))
+        handles["dead: part of a broken frame"] = Patch(facecolor="white", edgecolor=DEAD, hatch="////")
+    if any((cells.marks if each_cell else cells.marked).any() for cells in drawn):
+        handles["marked"] = entry(MARKED, marker="^", markersize=4)
     if any(cells.counts[1] for cells in drawn):
-        look: dict[str, Any] = {"linestyle": "", "marker": "x", "markeredgewidth": 1.3}
-        handles.append(Line2D([], [], color=DISCARDED, label="discarded", **look))
+        handles["discarded"] = entry(DISCARDED, marker="x", markeredgewidth=1.3)
     if each_cell:
-        handles.append(Line2D([], [], linestyle="", marker=".", color="#333333", label="end of a frame"))
-    figure.legend(handles=handles, loc="outside lower center", ncols=5)
+        handles["end of a frame"] = Line2D([], [], linestyle="", marker=".", color="#333333")
+    both = {tuple: HandlerTuple(ndivide=None)}
+    figure.legend([*handles.values()], [*handles], loc="outside lower center", ncols=5, handler_map=both)

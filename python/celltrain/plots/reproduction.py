@@ -18,7 +18,8 @@ from celltrain.papers.description import OverTime
 from celltrain.plots.points import PointPanel, PointSeries, points
 from celltrain.plots.series import SeriesPanel, WindowPanel, over_time, windows
 from celltrain.plots.style import keeps_pictures, save_as
-from celltrain.traces import Windows, flow_groups, lines
+from celltrain.plots.transfers import recorded_windows
+from celltrain.traces import flow_groups
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -154,11 +155,11 @@ def window_panel(figure: "CellRun") -> WindowPanel | None:
     from celltrain.papers.reproduction import synchronisation
 
     record = figure.record
-    every = lines(record.traces("cwnd"))
-    if not every:
+    every = recorded_windows(record)
+    if every is None:
         return None
     title = f"{figure.column.name}, {figure.stack}: synchronisation index {synchronisation(record, 2)}"
-    return WindowPanel(title, Windows.of(every), flow_groups(record.flows))
+    return WindowPanel(title, every, flow_groups(record.flows))
 
 
 def table_points(found: "Reproduction", table: "Table", row: str) -> PointPanel:

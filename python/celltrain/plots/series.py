@@ -1,32 +1,37 @@
 """Pictures of time series: the windows of every connection, the occupancy of every port."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
+from celltrain.cells import CELL_BITS, CELL_RATE
+from celltrain.plots.schedule import NOTHING, Schedule, legend_of, mark
 from celltrain.plots.style import (
     COLOURS,
     LEVEL,
+    colour_for_each,
     colour_of,
     evenly_wrapped,
     inches_beside,
     keyed,
     legible,
+    look_of,
     named_levels,
     noted,
     panels,
     styled,
     titled,
 )
-from celltrain.text import either, quantity, scale, with_unit
+from celltrain.plots.transfers import ENDED, any_ended
+from celltrain.text import either, scale, with_unit
 from celltrain.traces import Trace, Windows, decimate, height_told, strip_heights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["SeriesPanel", "WindowPanel", "occupancy", "over_time", "windows"]
+__all__ = ["SeriesPanel", "WindowPanel", "alike", "in_bits", "occupancy", "over_time", "windows"]
 
 LABEL = 26
 """Letters of a line of a label beside a panel."""
@@ -49,8 +54,17 @@ WIDTHS = 5.5, 4.3, 3.4
 STRIP, LEAST, TALL = 0.36, 1.4, 7.2
 """Inches of a strip, and the least of those of a panel and the most of all that stand below one another."""
 
+BEHIND = 1.16
+"""Where the key of a panel begins beside the names of its levels; 1 is the end of the panel."""
+
 SUM = 2.0
 """Inches of what is below the strips of a panel."""
+
+FULL, CUT = 0.92, 0.98
+"""The parts of a strip that its height and its highest peaks reach, which stay below the strip above."""
+
+HIGHER = "; higher peaks are cut off"
+"""What is said where there are some."""
 
 NAMED = 0.13
 """Inches of strips that have space for one name."""
@@ -64,6 +78,8 @@ class WindowPanel:
     windows: Windows
     groups: Mapping[str, str]
     """The group of every connection, which gives it its colour."""
+    schedule: Schedule = NOTHING
+    """What its scenario schedules on links."""
 
 
 @dataclass(frozen=True)
@@ -75,22 +91,25 @@ class SeriesPanel:
     label: str
     """What the series are."""
     levels: Mapping[str, float] = field(default_factory=dict)
-    """Heights to compare the series with, by their names."""
+    """Heights to compare the series with, by their names, which have their values."""
+    schedule: Schedule = NOTHING
+    """What its scenario schedules on links."""
 
 
 def over_time(every: Sequence[SeriesPanel], span: tuple[float, float] | None = None) -> "Figure":
     """Time series as lines, one panel per run, all panels over the same time and to one scale.
 
-    A group has one colour in all panels; where there are more than colours, each panel has a key of its own.
-    Levels that lie far above every series are told below the picture.
+    A group has one look in all panels. Where there are more than colours, each panel has a key of its own if
+    it has few lines. Levels that lie far above every series are told below the picture.
 
     Args:
         every: a panel for each run.
         span: begin and end of the time axis, in seconds; from zero to the last sample by default.
     """
     drawn = [trace for panel in every for trace in panel.traces]
-    colours = colour_of(_coloured(drawn))
-    is_shared = len(colours) <= len(COLOURS) or len(every) == 1
+    looks = look_of(_coloured(drawn))
+    most = max(len({*_coloured(panel.traces)}) for panel in every)
+    is_shared = len(looks) <= len(COLOURS) or most > len(COLOURS)
     top = max(float(trace.value.max()) for trace in drawn)
     low = min(0.0, *(float(trace.value.min()) for trace in drawn))
     levels = {name: height for panel in every for name, height in panel.levels.items()}
@@ -102,23 +121,67 @@ def over_time(every: Sequence[SeriesPanel], span: tuple[float, float] | None = N
         factor, unit = _time_axis(drawn, span)
         figure, axes = panels(len(every), 1, 8.0, LINES * len(every) + 0.8, sharex=True, sharey=True)
         for (axis,), panel in zip(axes, every, strict=True):
-            own = colours if is_shared else colour_of(_coloured(panel.traces))
+            own = looks if is_shared else look_of(_coloured(panel.traces))
             for trace, name in zip(panel.traces, _coloured(panel.traces), strict=True):
                 line = decimate(trace, POINTS)
-                axis.plot(line.t / factor, line.value / size, color=own[name], linewidth=0.8)
+                colour, style = own[name]
+                axis.plot(line.t / factor, line.value / size, color=colour, linestyle=style, linewidth=0.8)
             titled(axis, panel.title)
             if not is_shared:
-                keyed(axis, own)
+                keyed(axis, own, right=BEHIND if panel.levels else 1.0)
             axis.set_ylabel("\n".join(evenly_wrapped(with_unit(panel.label, prefixed), LABEL)))
             here = {name: height / size for name, height in panel.levels.items() if name in near}
             named_levels(axis, here, line=LEVEL / LINES * top / size)
         axes[-1][0].set_xlabel(with_unit("time", unit))
         axes[0][0].set_ylim(low / size, top / size)
-        _over((axis for (axis,) in axes), drawn, factor, span)
-        keyed(figure, colours)
-        far = (f"{name}, {quantity(height, counted)}" for name, height in levels.items() if name not in near)
-        noted(figure, *(f"above the picture: {one}" for one in far))
+        shown = _over((axis for (axis,) in axes), drawn, factor, span)
+        for (axis,), panel in zip(axes, every, strict=True):
+            mark([axis], panel.schedule, shown, factor)
+        if is_shared:
+            keyed(figure, looks)
+        far = (f"above the picture: {name}" for name in levels if name not in near)
+        noted(figure, _of_groups(every), *far, *legend_of((panel.schedule for panel in every), shown))
     return figure
+
+
+def in_bits(trace: Trace) -> Trace:
+    """A rate of cells in bit/s of the link, as other rates are; other series as they are."""
+    if trace.unit != CELL_RATE:
+        return trace
+    return replace(trace, unit="bit/s", value=trace.value * CELL_BITS)
+
+
+def _of_groups(every: Sequence[SeriesPanel]) -> str:
+    """What is said of lines that have one colour, if some have."""
+    shared = any(len({*_coloured(panel.traces)}) < len(panel.traces) for panel in every)
+    return "lines of one group have one colour" if shared else ""
+
+
+def alike(every: Sequence[SeriesPanel], groups: Sequence[Mapping[str, str]]) -> list[SeriesPanel]:
+    """Panels whose lines have the colours of their groups in all of them, or colours of their own in all.
+
+    They have those of groups where a panel has more lines than there are colours, and groups are several.
+
+    Args:
+        every: panels, of which those with many lines have groups.
+        groups: for each panel the groups of its flows.
+    """
+    some = [
+        [known.get(trace.entity, known.get(trace.entity.rpartition("/")[0], "")) for trace in panel.traces]
+        for panel, known in zip(every, groups, strict=True)
+    ]
+    has_many = any(trace.group for panel in every for trace in panel.traces)
+    is_grouped = has_many and len({group for of_panel in some for group in of_panel}) > 1
+    return [
+        replace(
+            panel,
+            traces=[
+                replace(trace, group=group if is_grouped else "")
+                for trace, group in zip(panel.traces, of_panel, strict=True)
+            ],
+        )
+        for panel, of_panel in zip(every, some, strict=True)
+    ]
 
 
 def _coloured(every: Iterable[Trace]) -> list[str]:
@@ -138,7 +201,9 @@ def windows(every: Sequence[WindowPanel], span: tuple[float, float] | None = Non
     """
     named = [one for panel in every for one in panel.windows.named(panel.groups)]
     strips, heights = max(len(panel.windows.shown) for panel in every), strip_heights(named)
-    colours, time = colour_of([group for group, _ in named]), _time_axis((one for _, one in named), span)
+    # Windows may end before the run does.
+    every_sum = [panel.windows.together for panel in every]
+    colours, time = colour_for_each([group for group, _ in named]), _time_axis(every_sum, span)
     size, sums = scale(max(float(panel.windows.together.value.max()) for panel in every), "B")
     beside = inches_beside(trace.entity for _, trace in named)
     with styled():
@@ -157,9 +222,14 @@ def windows(every: Sequence[WindowPanel], span: tuple[float, float] | None = Non
             if panel is left or panel.windows.part:
                 below.set_ylabel(with_unit(panel.windows.sum_name, sums))
         pairs[0][1].set_ylim(bottom=0)  # a limit ends the scaling to the data of all panels
-        _over([axis for pair in pairs for axis in pair], (trace for _, trace in named), time[0], span)
+        over = _over([axis for pair in pairs for axis in pair], every_sum, time[0], span)
+        for pair, panel in zip(pairs, every, strict=True):
+            mark(pair, panel.schedule, over, time[0])
         keyed(figure, colours)
-        noted(figure, f"each strip is {height_told(heights)}")
+        ends = ENDED if any(any_ended(panel.windows) for panel in every) else ""
+        scheduled = legend_of((panel.schedule for panel in every), over)
+        cut = HIGHER if any(_is_cut(one, heights[group]) for group, one in named) else ""
+        noted(figure, f"each strip is {height_told(heights)}{cut}", ends, *scheduled)
     return figure
 
 
@@ -189,15 +259,25 @@ def _grid(count: int, strips: int) -> "tuple[Figure, list[tuple[Axes, Axes]], fl
 
 def _over(
     axes: "Iterable[Axes]", every: Iterable[Trace], factor: float, span: tuple[float, float] | None = None
-) -> None:
-    """Panels show the time of a span, or that from the beginning of the run and not from the first sample."""
+) -> tuple[float, float]:
+    """Panels show the time of a span, or that from the beginning of the run and not from the first sample.
+
+    Returns:
+        That time in seconds.
+    """
     begin, end = (0.0, max(float(trace.t[-1]) for trace in every)) if span is None else span
     for axis in axes:
         axis.set_xlim(begin / factor, end / factor)
+    return begin, end
 
 
-def occupancy(ports: Sequence[Trace], capacity: float | None = None) -> "Figure":
-    """The occupancy of every port over time, one panel each; `capacity` is drawn as a line."""
+def occupancy(
+    ports: Sequence[Trace], capacity: float | None = None, schedule: Schedule = NOTHING
+) -> "Figure":
+    """The occupancy of every port over time, one panel each, with a line at the `capacity`.
+
+    Changes that the scenario schedules on links are marked.
+    """
     with styled():
         figure, axes = panels(len(ports), 1, 8.0, 1.2 * len(ports) + 0.8, sharex=True, sharey=True)
         colours = colour_of([port.entity for port in ports])
@@ -210,9 +290,11 @@ def occupancy(ports: Sequence[Trace], capacity: float | None = None) -> "Figure"
             if capacity is not None:
                 axis.axhline(capacity, color="#555555", linewidth=0.8, linestyle="--")
         axes[-1][0].set_xlabel(with_unit("time", time))
-        _over((axis for (axis,) in axes), ports, factor)
+        shown = _over((axis for (axis,) in axes), ports, factor)
+        mark((axis for (axis,) in axes), schedule, shown, factor)
         counted = either(port.unit for port in ports)
         figure.supylabel(with_unit("occupancy", counted), fontsize="medium")
+        noted(figure, *legend_of([schedule], shown))
     return figure
 
 
@@ -238,9 +320,14 @@ def _strips(
     named = panel.windows.named(panel.groups)
     for base, (group, trace) in zip(_bases(panel), named, strict=True):
         drawn = decimate(trace, POINTS)
-        heights = base + 0.92 * drawn.value / tops[group]
+        heights = base + (FULL * drawn.value / tops[group]).clip(max=CUT)
         axis.fill_between(drawn.t / factor, base, heights, color=colours[group], alpha=0.35, linewidth=0)
         axis.plot(drawn.t / factor, heights, color=colours[group], linewidth=0.6)
+
+
+def _is_cut(trace: Trace, height: float) -> bool:
+    """Whether a trace has peaks that do not fit into a strip of that height."""
+    return bool(FULL * float(trace.value.max(initial=0.0)) > CUT * height)
 
 
 def _bases(panel: WindowPanel) -> range:

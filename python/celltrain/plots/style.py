@@ -17,6 +17,7 @@ from celltrain.terminal import plain as spelled_out
 from celltrain.text import json_text, told, why_undefined
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -30,6 +31,7 @@ __all__ = [
     "NAME",
     "PLACES",
     "SPREAD",
+    "colour_for_each",
     "colour_of",
     "evenly_wrapped",
     "inches_beside",
@@ -39,6 +41,7 @@ __all__ = [
     "legend_columns",
     "legible",
     "logarithmic",
+    "look_of",
     "named_levels",
     "noted",
     "of_gaps",
@@ -83,9 +86,6 @@ SOLID = ("capacity", "link rate")
 MOST_BESIDE = 6
 """Entries of a legend side by side."""
 
-BESIDE = 3
-"""Those of a legend in a panel."""
-
 MOST_LABELLED = 8
 """Values along a logarithmic axis that have labels of their own."""
 
@@ -95,11 +95,20 @@ NEAR = 0.05
 EQUAL = 1e-5
 """The part of values below which their differences are not drawn."""
 
+SCALE, LIGHTEST = "viridis", 0.87
+"""The scale of many colours, told apart with every common colour vision, and its end: beyond it is yellow."""
+
+ALONG = 6
+"""Names in the key of such a scale."""
+
 SPREAD = 0.6
 """The part of the space between two categories over which the series of one category are spread."""
 
 PLACES = 6
 """Decimals of the position of an axis, of which the whole picture is 1: a thousandth of a pixel."""
+
+Look = tuple[str, Literal["-", "--"]]
+"""The colour and the style of a line."""
 
 FORMATS = ("png", "svg", "pdf")
 
@@ -194,9 +203,25 @@ def _draw(figure: "Figure", path: Path) -> None:
 
 
 def colour_of(names: Sequence[str]) -> dict[str, str]:
-    """A colour for each distinct name, in order of appearance."""
+    """A colour for each distinct name, in order of appearance; of more names than colours some share one."""
     distinct = list(dict.fromkeys(names))
     return {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(distinct)}
+
+
+def colour_for_each(names: Sequence[str]) -> dict[str, str]:
+    """A colour of its own for each distinct name: of more names than colours from one end of a scale on.
+
+    The key of a scale has names along it, its two ends among them; see `keyed`.
+    """
+    distinct = list(dict.fromkeys(names))
+    if len(distinct) <= len(COLOURS):
+        return colour_of(distinct)
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    scale = colormaps[SCALE]
+    steps = len(distinct) - 1
+    return {name: to_hex(scale(LIGHTEST * place / steps)) for place, name in enumerate(distinct)}
 
 
 def titled(axis: "Axes", title: str, *, beside: float = 0.0, **look: Any) -> None:
@@ -334,20 +359,64 @@ def legend_columns(entries: Iterable[str], width: float) -> int:
     return max(1, min(len(lengths), MOST_BESIDE, int(width * LETTERS / (max(lengths, default=0) + 7))))
 
 
-def keyed(place: "Figure | Axes", colours: Mapping[str, str]) -> None:
-    """Says below a figure or in a panel what its colours mean, if they are several and all differ."""
-    from matplotlib.figure import Figure
-    from matplotlib.patches import Patch
+def look_of(names: Sequence[str]) -> dict[str, Look]:
+    """A colour and a line style for each distinct name: of more names than colours the others are dashed.
 
-    if not 1 < len(colours) <= len(COLOURS):
+    Of more than twice as many names each has a colour of a scale.
+    """
+    distinct = list(dict.fromkeys(names))
+    if len(distinct) > 2 * len(COLOURS):
+        return {name: (colour, "-") for name, colour in colour_for_each(distinct).items()}
+    colours = colour_of(distinct)
+    return {name: (colours[name], "-" if n < len(COLOURS) else "--") for n, name in enumerate(distinct)}
+
+
+def keyed(place: "Figure | Axes", colours: Mapping[str, str | Look], *, right: float = 1.0) -> None:
+    """Says below a figure or beside a panel what its colours mean, if they are several.
+
+    Of the many colours of a scale the key has some, the first and the last one among them.
+
+    Args:
+        place: the figure or the panel.
+        colours: the colour of each name, or its colour and line style.
+        right: where the key of a panel begins, of whose width 1 is the end: behind the names of levels.
+    """
+    from matplotlib.figure import Figure
+
+    if len(colours) < 2:
         return
-    patches, names = [Patch(color=colour) for colour in colours.values()], legible([*colours])
+    shown, title = _along(
+        {name: (one, "-") if isinstance(one, str) else one for name, one in colours.items()}
+    )
+    patches, names = _samples([*shown.values()]), legible([*shown])
     if isinstance(place, Figure):
         columns = legend_columns(names, place.get_figwidth())
-        place.legend(patches, names, loc="outside lower center", ncols=columns)
+        place.legend(patches, names, loc="outside lower center", ncols=columns, title=title)
     else:
-        look: dict[str, Any] = {"frameon": True, "framealpha": 0.85, "edgecolor": "none"}
-        place.legend(patches, names, loc="upper left", ncols=BESIDE, fontsize="x-small", **look)
+        # Within the panel it would cover lines.
+        place.legend(patches, names, loc="upper left", bbox_to_anchor=(right, 1), fontsize="x-small")
+
+
+def _samples(looks: "Sequence[Look]") -> "Sequence[Artist]":
+    """What a key shows beside its names: patches of colour, or lines where some are dashed."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    if all(style == "-" for _, style in looks):
+        return [Patch(color=colour) for colour, _ in looks]
+    return [Line2D([], [], color=colour, linestyle=style) for colour, style in looks]
+
+
+def _along(looks: Mapping[str, Look]) -> tuple[Mapping[str, Look], str | None]:
+    """What a key shows of looks, and its title: all of a few, and some of those along a scale."""
+    is_scale = len(looks) > 2 * len(COLOURS) or not {colour for colour, _ in looks.values()} <= {*COLOURS}
+    if not is_scale:
+        return looks, None
+    every = [*looks.items()]
+    places = (round(part * (len(every) - 1) / (ALONG - 1)) for part in range(ALONG))
+    (first, _), (last, _) = every[0], every[-1]
+    ends = " to ".join(legible([first, last]))
+    return dict(every[place] for place in places), f"{len(every)} colours in order, from {ends}"
 
 
 def noted(figure: "Figure", *notes: str) -> None:

@@ -1,26 +1,31 @@
 """The report of a comparison: which variant is best, by what, and how sure that is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import product
 
 from celltrain import text
 from celltrain.bounds import bounds
 from celltrain.comparison import POLICY_KEY, Comparison
+from celltrain.comparison.result import misled
 from celltrain.comparison.variants import bare
 from celltrain.leaders import best_first
 from celltrain.notes.advice import advice_on_variants
+from celltrain.plots.transfers import windows_of
 from celltrain.registry import Measure
 from celltrain.report import parts
 from celltrain.report.distributions import add_distributions
 from celltrain.report.page import Page
 from celltrain.report.percentiles import add_percentiles
 from celltrain.statistics import Estimate
-from celltrain.traces import flow_groups, windows_of
+from celltrain.traces import flow_groups
 
 __all__ = ["comparison_report"]
 
 FEW = 6
 """Variants whose charts, tables and windows are all open; those of more are folded."""
+
+MOST_KEYS = 3
+"""Keys that a title names at most."""
 
 
 def comparison_report(found: Comparison, command: Sequence[str] | None = None) -> str:
@@ -31,16 +36,13 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
         command: what runs it again; with SCENARIO for the file by default.
     """
     m = found.manifest
-    names = ", ".join(found.variants) if len(found.variants) <= FEW else f"{len(found.variants)} variants"
     page = Page(
-        f"{m['name']}: {names}",
+        f"{m['name']}: {_compared(found)}",
         f"One scenario in {len(found.variants)} variants, "
         f"{text.counted(m['replications'], 'replication')} of each with seed {m['seed']}",
     )
     first, *others = found.measures
-    page.lead(
-        f"Which variant is best here by {first.title}?", [found.sentences()[0], *found.alike_sentences()]
-    )
+    page.lead(_question(first), [found.sentences()[0], *found.alike_sentences()])
     parts.notes(page, advice_on_variants(found))
     _chart(page, found, first)
     page.section("By other measures")
@@ -59,6 +61,31 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
         same = "saved to a file, with the settings of a variant, it gives the runs of that variant"
     parts.rerun(page, command or _command(found), m, same)
     return page.html()
+
+
+def _question(measure: Measure) -> str:
+    """What is asked of the variants by the first measure."""
+    if measure.better is None:
+        return f"How do the variants differ by {measure.title}?"
+    return f"Which variant is best here by {measure.title}?"
+
+
+def _compared(found: Comparison) -> str:
+    """What was compared: the names of a few variants in full, otherwise how many, and which keys differ.
+
+    The names of variants of several keys are lists of values, which say nothing one after the other.
+    """
+    settings = found.manifest["variants"]
+    keys = {key: None for some in settings.values() for key in some}
+    is_by_values = all(
+        some and name == ", ".join(map(bare, some.values())) for name, some in settings.items()
+    )
+    if len(found.variants) <= FEW and (len(keys) <= 1 or not is_by_values):
+        names = text.joined(found.variants)
+        is_named = not is_by_values or [*keys] == [POLICY_KEY]
+        return names if is_named else f"{next(iter(keys))} of {names}"
+    differing = f" of {text.listed([*keys])}" if is_by_values and len(keys) <= MOST_KEYS else ""
+    return f"{len(found.variants):,} variants{differing}"
 
 
 def _command(found: Comparison) -> list[str]:
@@ -94,7 +121,6 @@ def _chart(page: Page, found: Comparison, measure: Measure) -> None:
     order = _sorted(found, measure)
     factor, unit = text.scale(found.size(measure), found.unit(measure))
     estimates = [found.results[name].estimate(measure.name).scaled(1 / factor) for name in order]
-    leader = found.leader(measure)
     low, high = bounds(measure)
     chart = parts.points_chart(
         order,
@@ -104,19 +130,45 @@ def _chart(page: Page, found: Comparison, measure: Measure) -> None:
         unit=unit,
         form="rows",
         bounds=(low / factor, high / factor),
-        full=(leader.best, *leader.tied),
+        full=_best(found, measure),
     )
-    better = "more" if measure.more_is_better else "less"
     where = f" Bottleneck: {found.bottleneck}." if measure.name == "delay_mean" else ""
-    page.chart(
-        chart,
-        f"{text.capital(measure.title)}, the best variant first; {better} is better. Full marks: the best "
-        f"variant, and those that these replications cannot tell from it.{where}{parts.marks(estimates)}",
+    page.chart(chart, f"{_caption(found, measure)}{where}{parts.marks(estimates)}")
+
+
+def _best(found: Comparison, measure: Measure) -> Collection[str]:
+    """The variants whose marks are full: the best, and those that cannot be told from it; or all of them."""
+    if not _is_judged(found, measure):
+        return found.variants
+    leader = found.leader(measure)
+    return (leader.best, *leader.tied)
+
+
+def _is_judged(found: Comparison, measure: Measure) -> bool:
+    """Whether a variant can be the best by a measure: not by the times of some transfers alone."""
+    return measure.better is not None and not misled(found, measure.name)
+
+
+def _caption(found: Comparison, measure: Measure) -> str:
+    """What the chart of a measure shows."""
+    first = f"{text.capital(measure.title)}, the {_first(found, measure)} variant first"
+    if measure.better is None:
+        return f"{first}; neither more nor less is better."
+    if not _is_judged(found, measure):
+        return f"{first}; none is best, as too many transfers had not ended."
+    return (
+        f"{first}; {measure.better} is better. Full marks: the best variant, and those that these "
+        "replications cannot tell from it."
     )
+
+
+def _first(found: Comparison, measure: Measure) -> str:
+    """Which variant comes first where they are sorted by a measure."""
+    return "best" if _is_judged(found, measure) else "lowest"
 
 
 def _sorted(found: Comparison, measure: Measure) -> list[str]:
-    """The variants, the best by a measure first."""
+    """The variants, the best by a measure first, or the lowest where none is best."""
     means = {name: found.results[name].estimate(measure.name).mean for name in found.variants}
     return best_first(measure, means)
 
@@ -140,12 +192,12 @@ def _differences(page: Page, found: Comparison) -> None:
             full=[name for name in names if found.differs(name, measure)],
         )
         with page.folded(text.capital(measure.title), is_open=measure is found.measures[0]):
-            less = f"{text.capital(measure.title)} less that of {found.baseline}, the best first."
-            page.chart(chart, less + parts.marks(differences))
+            less = f"{text.capital(measure.title)} less that of {found.baseline}"
+            page.chart(chart, f"{less}, the {_first(found, measure)} first.{parts.marks(differences)}")
 
 
 def _sorted_differences(found: Comparison, measure: Measure) -> tuple[list[str], list[Estimate]]:
-    """The differences from the first variant, the best first."""
+    """The differences from the first variant, the best first, or the lowest where none is best."""
     differences = {name: found.difference(name, measure) for name in found.variants[1:]}
     names = best_first(measure, {name: one.mean for name, one in differences.items()})
     return names, [differences[name] for name in names]

@@ -29,15 +29,22 @@ def add_distributions(page: Page, results: Mapping[str, Result], order: Sequence
     kept = {name: frame for name, frame in kept.items() if len(frame)}
     if not kept:
         return
-    delays = {name: frame.filter(measure="transfer_delay", over="run") for name, frame in kept.items()}
+
+    def of_run(measure: str) -> dict[str, "pl.DataFrame"]:
+        return {name: frame.filter(measure=measure, over="run") for name, frame in kept.items()}
+
     queues = {
         name: frame.filter(measure="occupancy", over="port", entity=results[name].manifest["bottleneck"])
         for name, frame in kept.items()
     }
-    transfers = {name: frame.filter(measure="flow_completion_time") for name, frame in kept.items()}
+    times = (
+        ("transfer_delay", "Transfer delay of frames", "frames"),
+        ("flow_completion_time", "Completion time of transfers", "transfers"),
+        ("response_time", "Response time of requests", "requests"),
+    )
     page.section("Distributions")
-    _add(page, "Transfer delay of frames", "Share of the frames that take no longer.", delays)
-    _add(page, "Completion time of transfers", "Share of the transfers that take no longer.", transfers)
+    for measure, title, what in times:
+        _add(page, title, f"Share of the {what} that take no longer.", of_run(measure))
     _add(page, "Occupancy of the bottleneck", "Share of the time in which the buffer holds no more.", queues)
 
 

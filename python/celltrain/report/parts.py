@@ -11,6 +11,7 @@ from celltrain import text
 from celltrain.bounds import UNBOUNDED, Bounds
 from celltrain.errors import ScenarioError
 from celltrain.lab import link
+from celltrain.plots.transfers import ENDED, any_ended
 from celltrain.report.page import Page
 from celltrain.scenario import Scenario
 from celltrain.statistics import Estimate
@@ -41,20 +42,23 @@ HIGH = 60
 def windows_chart(windows: Windows, groups: Mapping[str, str], label: str) -> dict[str, Any]:
     """The congestion windows of connections as strips over the same time, and the sum of all."""
     named = windows.named(groups)
-    tops, (factor, _) = strip_heights(named), _time_axis(windows.shown)
+    # Windows may end before the run does.
+    over = [windows.together]
+    tops, (factor, _) = strip_heights(named), _time_axis(over)
     strips = [_strip(trace, tops[group], factor, 26, group) for group, trace in named]
     together = replace(windows.together, entity=windows.sum_name)
     strips.append(_strip(together, _top([together]), factor, 90))
-    return _strips(strips, windows.shown, label)
+    return _strips(strips, over, label)
 
 
 def windows_caption(windows: Windows, groups: Mapping[str, str]) -> str:
     """What a chart of windows shows."""
     high = height_told(strip_heights(windows.named(groups)))
+    ends = f" {text.capital(ENDED)}." if any_ended(windows) else ""
     if windows.part:
         below = f"below, the sum of all {windows.count:,}"
-        return f"One strip for each of {windows.part}, {high}; {below}."
-    return f"One strip per connection, {high}; below, their sum."
+        return f"One strip for each of {windows.part}, {high}; {below}.{ends}"
+    return f"One strip per connection, {high}; below, their sum.{ends}"
 
 
 def occupancy_chart(ports: Sequence[Trace], label: str) -> dict[str, Any]:
@@ -275,8 +279,10 @@ def _top(every: Sequence[Trace]) -> float:
 def _strip(trace: Trace, top: float, factor: float, height: int, group: str = "") -> dict[str, Any]:
     """A strip of so many pixels over times divided by a factor; a high one names the value at its top."""
     kept = decimate(trace, POINTS)
-    times = [_time(t, factor) for t in kept.t]
-    values = [float(f"{value:.5g}") for value in kept.value]
+    # Values are read up to the last sample, which is not kept where the line ends level.
+    ended = [] if kept.t[-1] == trace.t[-1] else [-1]
+    times = [_time(t, factor) for t in (*kept.t, *trace.t[ended])]
+    values = [float(f"{value:.5g}") for value in (*kept.value, *trace.value[ended])]
     scale = {"scale": text.quantity(top, trace.unit, 3)} if height >= HIGH else {}
     return {
         "name": trace.entity,

@@ -10,7 +10,10 @@ from celltrain.report.page import Page
 from celltrain.results import Result
 from celltrain.statistics import Estimate, largest
 
-__all__ = ["add_percentiles"]
+__all__ = ["COMPLETION", "add_completion", "add_percentiles"]
+
+COMPLETION = "Flow completion time"
+"""The family of completion times."""
 
 FAMILIES: Mapping[str, Sequence[tuple[str, str]]] = {
     "Delay at the bottleneck": (
@@ -24,7 +27,7 @@ FAMILIES: Mapping[str, Sequence[tuple[str, str]]] = {
         ("95th percentile", "transfer_delay_p95"),
         ("99th percentile", "transfer_delay_p99"),
     ),
-    "Flow completion time": (
+    COMPLETION: (
         ("median", "fct_p50"),
         ("mean", "fct_mean"),
         ("95th percentile", "fct_p95"),
@@ -50,19 +53,37 @@ of frames. On links of packets both are over packets.
 """
 
 
-def add_percentiles(page: Page, results: Mapping[str, Result], order: Sequence[str]) -> None:
-    """A chart for each family of which every result has a metric: a row for each result, in this order."""
-    metrics = [set(one.summary["metric"]) for one in results.values()]
-    known = set.intersection(*metrics)
-    over = _over(results.values())
-    families = {title: _known(family, known, over) for title, family in FAMILIES.items()}
-    shown = {title: family for title, family in families.items() if len(family) > 1}
+def add_percentiles(
+    page: Page, results: Mapping[str, Result], order: Sequence[str], without: Collection[str] = ()
+) -> None:
+    """A chart for each family of which every result has a metric: a row for each result, in this order.
+
+    Args:
+        page: where to add them.
+        results: the results by their names.
+        order: the names in the order of the rows.
+        without: families that the page has elsewhere.
+    """
+    shown = {title: family for title, family in _shown(results).items() if title not in without}
     if not shown:
         return
     page.section("Beyond the mean")
     for title, family in shown.items():
         page.heading(title)
         _chart(page, title, family, results, order)
+
+
+def add_completion(page: Page, results: Mapping[str, Result], order: Sequence[str]) -> None:
+    """The chart of completion times alone, without a heading."""
+    _chart(page, COMPLETION, _shown(results)[COMPLETION], results, order)
+
+
+def _shown(results: Mapping[str, Result]) -> dict[str, list[tuple[str, str]]]:
+    """The families of which every result has metrics, with these."""
+    known = set.intersection(*(set(one.summary["metric"]) for one in results.values()))
+    over = _over(results.values())
+    families = {title: _known(family, known, over) for title, family in FAMILIES.items()}
+    return {title: family for title, family in families.items() if len(family) > 1}
 
 
 def _over(results: Iterable[Result]) -> dict[str, str]:

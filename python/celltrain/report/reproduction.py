@@ -20,10 +20,11 @@ from celltrain.papers.reproduction import (
     mean_deviation,
     synchronisation,
 )
+from celltrain.plots.transfers import recorded_windows
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
 from celltrain.statistics import Estimate
-from celltrain.traces import Windows, flow_groups, lines
+from celltrain.traces import flow_groups
 from celltrain.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -273,11 +274,10 @@ def _figure(page: Page, figure: "CellRun", label: str) -> None:
         every = view.traces(record)
         page.chart(parts.series_chart(every, label), parts.series_caption(every, view.title))
         return
-    traces = lines(record.traces("cwnd"))
-    if not traces:
+    windows = recorded_windows(record)
+    if windows is None:
         page.text(f"{label}: no TCP connection has a window there.")
         return
-    windows = Windows.of(traces)
     groups = flow_groups(record.flows)
     chart = parts.windows_chart(windows, groups, label)
     index = synchronisation(record, 3)

@@ -1,20 +1,24 @@
 """The report of one scenario's run."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
+from celltrain.errors import ScenarioError
 from celltrain.notes.advice import advice
+from celltrain.notes.settings import all_end
+from celltrain.plots.transfers import windows_of
 from celltrain.registry import counts, title
 from celltrain.report import parts
 from celltrain.report.distributions import add_distributions
 from celltrain.report.page import Page
-from celltrain.report.percentiles import add_percentiles
+from celltrain.report.percentiles import COMPLETION, add_completion, add_percentiles
 from celltrain.results import Result
-from celltrain.statistics import Estimate
-from celltrain.traces import Trace, busiest, flow_groups, lines, windows_of
+from celltrain.scenario import Scenario
+from celltrain.traces import Trace, busiest, flow_groups, lines
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,10 +28,20 @@ __all__ = ["run_report"]
 GUARANTEES = {"mcr": "bit/s", "excess": "bit/s", "excess_of_equal_part": "", "excess_of_weighted_part": ""}
 """The columns of flows that say what VCs got beyond their guarantees, with their units."""
 
-FLOW_COLUMNS = {"round_trip": "s"} | dict.fromkeys(
+FLOW_COLUMNS = {"round_trip": "s", "completion_time": "s"} | dict.fromkeys(
     ("frames_delivered", "segments_retransmitted", "timeouts", "fast_retransmits")
 )
 """The columns of flows in their table, with their units; None for counts."""
+
+HUNDRED = 100
+"""Transfers from which on a hundredth of them is one or more."""
+
+TCP = "tcp"
+"""The kind of flows that use TCP."""
+
+SHARES = "How much arrives, how evenly, and at what price?"
+TRANSFERS = "How long do transfers take, how much arrives, and at what price?"
+"""What is asked of a run in general, and of one whose flows all end."""
 
 LIMIT = "limited_by_"
 """How the columns of flows begin that say what limited a sender."""
@@ -43,11 +57,14 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
     m = result.manifest
     page = Page(m["name"], f"A run of {text.counted(m['replications'], 'replication')} with seed {m['seed']}")
     units = {row["metric"]: row["unit"] for row in result.estimate_rows()}
-    page.lead("How much arrives, how evenly, and at what price?", _answers(result, units))
+    is_of_transfers = "fct_p50" in units and _all_end(result)
+    question = TRANSFERS if is_of_transfers else SHARES
+    page.lead(question, _answers(result, units, is_of_transfers=is_of_transfers))
     parts.notes(page, advice(result))
+    without = _completions(page, result, units) if is_of_transfers else ()
     _goodput(page, result)
     _series(page, result)
-    add_percentiles(page, {m["name"]: result}, [m["name"]])
+    add_percentiles(page, {m["name"]: result}, [m["name"]], without)
     add_distributions(page, {m["name"]: result}, [m["name"]])
     page.section("Measures")
     shown = result.shown()
@@ -70,20 +87,29 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
     return page.html()
 
 
-def _answers(result: Result, units: Mapping[str, str]) -> list[str]:
-    """What came out, in a few sentences."""
+def _all_end(result: Result) -> bool:
+    """Whether all flows carry transfers that end; unknown for results of older versions."""
+    if "scenario_toml" not in result.manifest:
+        return False
+    with suppress(ScenarioError):
+        return all_end(Scenario.from_toml(result.manifest["scenario_toml"]))
+    return False
+
+
+def _answers(result: Result, units: Mapping[str, str], *, is_of_transfers: bool) -> list[str]:
+    """What came out, in a few sentences: first how long transfers take, if there is nothing else."""
 
     def said(name: str) -> str:
         return text.interval(result.estimate(name), units[name])
 
     delivered = f"Goodput {said('goodput')}" if "goodput" in units else "No payload"
-    parts_ = [f"fairness index {said('fairness_index')}"] if "fairness_index" in units else []
+    # The goodput of transfers that are complete says how much they carry, not how evenly they share.
+    parts_ = [] if is_of_transfers or "goodput" not in units else _evenness(result, units)
     if "cell_loss_ratio" in units:
         parts_.append(f"cell loss ratio {said('cell_loss_ratio')}")
-    first = ", ".join([delivered, *parts_]) + "."
-    lines = [first]
+    lines = [", ".join([delivered, *parts_]) + "."]
     if "fct_p50" in units:
-        lines.append(_completion(result.estimate("fct_p50"), result.estimate("fct_p99")))
+        lines.insert(0 if is_of_transfers else 1, _completion(result, units))
     where = result.manifest.get("bottleneck")
     if not where or "utilisation" not in units:
         return lines
@@ -96,35 +122,105 @@ def _answers(result: Result, units: Mapping[str, str]) -> list[str]:
     return [*lines, f"The bottleneck, {where}, is busy for {said('utilisation')} of the time{delay}."]
 
 
-def _completion(median: Estimate, longest: Estimate) -> str:
-    """How long transfers take, by the median and the 99th percentile."""
+def _evenness(result: Result, units: Mapping[str, str]) -> list[str]:
+    """How evenly flows share: their fairness index, if it is about most of them.
+
+    Of flows with and without TCP the index is about those with TCP alone. Where these are few or one, the
+    least and the largest goodput say more.
+    """
+    if "fairness_index" not in units:
+        return []
+    index = text.interval(result.estimate("fairness_index"), units["fairness_index"])
+    if "kind" not in result.flows.columns:
+        return [f"fairness index {index}"]  # an older version wrote these results
+    goodput: dict[str, list[float]] = {}
+    kinds: dict[str, str] = {}
+    for flow, kind, value in result.rows("flows", "flow", "kind", "goodput"):
+        goodput.setdefault(flow, []).append(value)
+        kinds[flow] = kind
+    tcp = sum(kind == TCP for kind in kinds.values())
+    if len(kinds) < 2:
+        return []
+    if tcp in (0, len(kinds)):
+        return [f"fairness index of the {len(kinds):,} flows {index}"]
+    if tcp > 1 and 2 * tcp >= len(kinds):
+        return [f"fairness index of the {tcp:,} TCP flows {index}"]
+    return [f"between {_ends(goodput)} per flow"]
+
+
+def _ends(goodput: Mapping[str, Sequence[float]]) -> str:
+    """The least and the largest goodput, with their flows."""
+    means = {flow: statistics.mean(values) for flow, values in goodput.items()}
+    least, most = (choose(means, key=means.__getitem__) for choose in (min, max))
+    return " and ".join(f"{text.quantity(means[one], 'bit/s', 3)} (flow {one})" for one in (least, most))
+
+
+def _completion(result: Result, units: Mapping[str, str]) -> str:
+    """How long transfers take, by the median and the 99th percentile; of a few, by the longest.
+
+    Results of older versions lack the longest.
+    """
+    median = result.estimate("fct_p50")
     if not math.isfinite(median.mean):
         return f"The completion time of transfers is {median}."
-    return f"Half of the transfers take {median} or less, and one in a hundred more than {longest}."
+    longest = f"one in a hundred more than {result.estimate('fct_p99')}"
+    if {"fct_max", "flows_completed"} <= units.keys() and result.estimate("flows_completed").mean < HUNDRED:
+        longest = f"the longest {result.estimate('fct_max')}"
+    return f"Half of the transfers{_that_ended(result, units)} take {median} or less, and {longest}."
+
+
+def _that_ended(result: Result, units: Mapping[str, str]) -> str:
+    """What stands behind the word transfers where times are those of some: others had not ended."""
+    has_others = "flows_unfinished" in units and result.estimate("flows_unfinished").mean > 0
+    return " that ended" if has_others else ""
+
+
+def _completions(page: Page, result: Result, units: Mapping[str, str]) -> Collection[str]:
+    """How long transfers take, as the lead picture; returns the families of percentiles that it has.
+
+    Finite transfers are flows of their own. Of short flows, one after the other, percentiles are known.
+    """
+    by_flow, count = _flows_with(result, "completion_time")
+    if not by_flow and not math.isfinite(result.estimate("fct_p50").mean):
+        return ()  # there is nothing to draw
+    if not by_flow:
+        name = result.manifest["name"]
+        add_completion(page, {name: result}, [name])
+        return (COMPLETION,)
+    which = text.first_of(len(by_flow), count, "transfer") + _that_ended(result, units)
+    _by_flow(page, by_flow, "completion_time", "s", which)
+    return ()
 
 
 def _goodput(page: Page, result: Result) -> None:
-    """The goodput of flows: the lead picture."""
+    """The goodput of flows."""
     by_flow = result.by_flow()
     which = text.first_of(len(by_flow), result.flows["flow"].n_unique(), "flow")
-    names = [str(part["flow"][0]) for part in by_flow]
-    goodput = [statistics.estimate(part["goodput"].to_list()) for part in by_flow]
-    factor, unit = text.scale(statistics.largest(goodput), "bit/s")
+    _by_flow(page, by_flow, "goodput", "bit/s", which)
+
+
+def _by_flow(page: Page, by_flow: "Sequence[pl.DataFrame]", column: str, unit: str, which: str) -> None:
+    """A column of flows as marks with intervals; `which` flows they are."""
+    name = column.replace("_", " ")
+    found = [statistics.estimate(part[column].to_list()) for part in by_flow]
+    factor, shown = text.scale(statistics.largest(found), unit)
     chart = parts.points_chart(
-        names,
-        [("goodput", [one.scaled(1 / factor) for one in goodput], False)],
+        [str(part["flow"][0]) for part in by_flow],
+        [(name, [one.scaled(1 / factor) for one in found], False)],
         xlabel="flow",
-        ylabel=text.with_unit("goodput", unit),
-        unit=unit,
+        ylabel=text.with_unit(name, shown),
+        unit=shown,
         bounds=(0.0, math.inf),
     )
-    page.chart(chart, f"Goodput of {which}.{parts.marks(goodput)}")
+    page.chart(chart, f"{text.capital(name)} of {which}.{parts.marks(found)}")
 
 
 def _flows(page: Page, result: Result) -> None:
     by_flow, count = result.by_flow(), result.flows["flow"].n_unique()
     names = [str(part["flow"][0]) for part in by_flow]
     known = [column for column in FLOW_COLUMNS if column in result.flows.columns]
+    if "completion_time" in known and not result.flows["completion_time"].is_finite().any():
+        known.remove("completion_time")
     rows = []
     for name, part in zip(names, by_flow, strict=True):
         shown = (_mean(part[column].to_list(), FLOW_COLUMNS[column]) for column in known)
@@ -185,6 +281,8 @@ def _flows_with(result: Result, column: str) -> "tuple[list[pl.DataFrame], int]"
     """The rows of the first flows that have a value in a column, and how many such flows there are."""
     import polars as pl
 
+    if column not in result.flows.columns:
+        return [], 0  # an older version wrote these results
     having = result.flows.filter(pl.col(column).is_finite())["flow"].unique(maintain_order=True)
     return result.by_flow(only=having.to_list()), len(having)
 

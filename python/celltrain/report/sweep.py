@@ -1,7 +1,7 @@
 """The report of a sweep."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from celltrain import text
 from celltrain.bounds import Bounds, bounds, reach
@@ -13,7 +13,8 @@ from celltrain.statistics import Estimate, largest
 from celltrain.sweeps import Sweep
 from celltrain.sweeps.axes import shown as written
 from celltrain.sweeps.result import imprecise
-from celltrain.sweeps.view import Facet, View, mean_lines, measures, placed
+from celltrain.sweeps.transfers import incomparable
+from celltrain.sweeps.view import Facet, View, legend, mean_lines, measures, placed
 
 __all__ = ["sweep_report"]
 
@@ -62,18 +63,20 @@ def _and(sweep: Sweep) -> str:
 
 
 def _answers(sweep: Sweep, measure: Measure) -> list[str]:
-    """The best and the worst point by a measure."""
+    """The best and the worst point by a measure, of those that compare with each other."""
     every = sweep.estimates(measure.name)
-    found = {place: one for place, one in enumerate(every) if math.isfinite(one.mean)}
+    cut = incomparable(sweep, measure.name)
+    defined = {place: one for place, one in enumerate(every) if math.isfinite(one.mean)}
+    found = {place: one for place, one in defined.items() if place not in cut}
     if not found:
-        return [f"No point has a {measure.title}."]
+        return _left_out(sweep, cut) or [f"No point has a {measure.title}."]
     unit = sweep.unit(measure.name)
     means = sorted({one.mean for one in found.values()}, reverse=measure.more_is_better)
-    undefined = len(every) - len(found)
+    undefined = len(every) - len(defined)
     if len(every) == 1:
         lines = [f"{text.capital(measure.title)} is {text.interval(every[0], unit)}."]
     elif len(means) == 1:
-        where = text.counted(len(found), "point") if undefined else "every point"
+        where = text.counted(len(found), "point") if len(found) < len(every) else "every point"
         same = text.interval(next(iter(found.values())), unit)
         lines = [f"{text.capital(measure.title)} is {same} at {where}."]
     else:
@@ -81,7 +84,15 @@ def _answers(sweep: Sweep, measure: Measure) -> list[str]:
         lines = [f"{name} mean: {_reached(sweep, found, mean, unit)}." for name, mean in ends]
     if undefined:
         lines.append(f"Undefined in a replication: {undefined} of {text.counted(len(every), 'point')}.")
-    return lines
+    return [*lines, *_left_out(sweep, cut)]
+
+
+def _left_out(sweep: Sweep, cut: Sequence[int]) -> list[str]:
+    """How many points have too few transfers that ended to be best or worst, if any."""
+    if not cut:
+        return []
+    which = f"{len(cut)} of {text.counted(sweep.points.height, 'point')}, first at {_point(sweep, cut[0])}"
+    return [f"Left out: {which}: too many transfers had not ended, and the times are those of the others."]
 
 
 def _reached(sweep: Sweep, found: Mapping[int, Estimate], mean: float, unit: str) -> str:
@@ -158,10 +169,11 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
             bounds=limits,
             scale=scale,
         )
-        lines = f", by {view.lines.name}" if view.lines else ""
+        over = f" over {view.along.name}"
+        lines = f", a colour for each {view.lines.name}" if view.lines else ""
         where = f" ({facet.title})" if facet.title else ""
         marks = parts.marks(scaled[point] for points in facet.rows for point in points)
-        page.chart(chart, f"{text.capital(measure.title)}{lines}{where}.{marks}")
+        page.chart(chart, f"{text.capital(measure.title)}{over}{lines}{where}.{marks}")
 
 
 def _scale(found: list[Estimate], limits: Bounds) -> tuple[float, float] | None:
@@ -204,6 +216,8 @@ def _table(page: Page, sweep: Sweep) -> None:
     with page.folded("Mean ± 95 % interval of every point"):
         lines = mean_lines(sweep, MOST_ROWS)
         page.table((*sweep.parameters, *titles), lines, text_columns=len(sweep.parameters))
+        if said := legend(sweep, MOST_ROWS):
+            page.text(text.capital(said), "note")
     if sweep.points.height > MOST_ROWS:
         page.text(
             f"The first {MOST_ROWS} of {sweep.points.height:,} points; summary.parquet has all.", "note"

@@ -13,7 +13,7 @@ from celltrain import arguments, display, statistics
 from celltrain.errors import InputError, unknown
 from celltrain.files import folder, manifests
 from celltrain.files.parquet import frame_writer
-from celltrain.registry import called, measures, title, unmeasured
+from celltrain.registry import called, measures, resolution, title, unmeasured
 from celltrain.results.frames import FRAMES, Frames, columns_of, pandas_of, record_frame, series_parts
 from celltrain.results.origin import about, provenance
 from celltrain.results.reading import CAPTURES, KeptCaptures, frame_rows, read_frames
@@ -124,7 +124,8 @@ class Result(Frames):
     def estimate(self, metric: str, confidence: float = 0.95) -> statistics.Estimate:
         """Mean, standard deviation and Student interval of a summary metric over the replications."""
         found = self._sample(metric)
-        return statistics.estimate(found.values, arguments.part("confidence", confidence), found.unit)
+        sure = arguments.part("confidence", confidence)
+        return statistics.estimate(found.values, sure, found.unit, resolution(metric))
 
     def unit(self, metric: str) -> str:
         """The unit of a summary metric; empty for ratios and counts.
@@ -338,15 +339,18 @@ class Result(Frames):
     def write(
         self, path: str | PathLike[str], *, overwrite: bool = False, formats: Iterable[str] = ()
     ) -> Path:
-        """Writes the folder of the result and returns its path.
+        """Writes the folder of the result with its report, and returns its path.
 
-        Report, pictures and captures that this result has there already stay.
+        `celltrain run --out` writes the same. Report, pictures and captures that this result has there
+        already stay.
 
         Args:
             path: the folder; it is made when it does not exist.
             overwrite: replace what another experiment left there.
             formats: "csv" and "json" write each frame in these formats too.
         """
+        from celltrain.report import run_report
+
         formats = arguments.names("formats", formats, "csv")
         for one in formats:
             frame_writer(self.summary, one)  # refuses an unknown one before anything is replaced
@@ -354,6 +358,7 @@ class Result(Frames):
         asked = manifests.asked(self.manifest)
         with folder.claim(path, kind, key, asked=asked, overwrite=overwrite) as target:
             target.keep_others()
+            target.write_unless_kept("report.html", lambda: run_report(self))
             self.write_to(target, formats)
         return Path(path)
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from celltrain.errors import InputError
 from celltrain.files.locking import check_free
 from celltrain.runs.store import FILE, LOGS, batches
+from celltrain.text import listed
 
 __all__ = ["Kept", "Listing", "listing"]
 
@@ -42,7 +43,9 @@ def listing(place: Path) -> Listing:
     """
     file = place / FILE
     if not file.is_file():
-        raise InputError(f"{place} holds no runs: there is no {FILE} in it")
+        inside = sorted(str(one.parent) for one in place.glob(f"*/{FILE}"))
+        others = f"; {listed(inside)} {'has' if len(inside) == 1 else 'have'} one" if inside else ""
+        raise InputError(f"{place} holds no runs: there is no {FILE} in it{others}")
     check_free(place)
     found = Listing()
     try:

@@ -18,7 +18,7 @@ def prune(place: Path) -> Listing:
     The folder is incomplete meanwhile. The command that made it completes it if this is killed.
 
     Raises:
-        InputError: there is no store, or another process works there.
+        InputError: there is no store, its manifest is damaged, or another process works there.
     """
     before = listing(place)
     with locked(place), closing(Store(place, 0)) as store:
@@ -26,11 +26,12 @@ def prune(place: Path) -> Listing:
         if not manifest.get("complete"):
             store.prune()
             return before
+        manifest = manifests.read_manifest(place)
         folder = Folder(place, manifest["kind"], manifest["key"], manifest)
         folder.put_manifest({**manifest, "complete": False})
         store.prune()
         store.close()
         with (place / FILE).open("rb") as file:
-            checksums = {**manifest["checksums"], FILE: manifests.digest(file)}
+            checksums = {**manifest.get("checksums", {}), FILE: manifests.digest(file)}
         folder.put_manifest({**manifest, "checksums": checksums})
     return before

@@ -1,5 +1,6 @@
 """The values over which a sweep varies its parameters: lists, ranges, and parameters that vary together."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,17 @@ from typing import Any
 from celltrain import arguments
 from celltrain.errors import InputError
 
-__all__ = ["Axis", "Quantities", "Value", "grid_axes", "in_base_unit", "quantities", "shown", "zip_axis"]
+__all__ = [
+    "Axis",
+    "Quantities",
+    "Value",
+    "grid_axes",
+    "in_base_unit",
+    "measured_alike",
+    "quantities",
+    "shown",
+    "zip_axis",
+]
 
 Value = str | int | float | bool | tuple["Value", ...]
 """A value of a parameter: text (quantities with their units too), a number, true or false, or a list."""
@@ -44,6 +55,28 @@ def in_base_unit(value: object) -> tuple[float, str] | None:
     return float(Decimal(found[1]) * scale), unit
 
 
+def measured_alike(value: Value) -> object:
+    """Something that is equal for values with which runs of a scenario measure the same metrics.
+
+    Names, numbers of things and switches can decide what there is to measure: a policy, a kind of traffic,
+    two sources instead of one. Of a quantity or a part only its ends can: none of something, or all of it.
+    """
+    if isinstance(value, tuple):
+        return tuple(map(measured_alike, value))
+    if isinstance(value, float):
+        return "", _side(value, 1.0)
+    found = in_base_unit(value)
+    if found is None:
+        return type(value), value  # true is no 1
+    number, unit = found
+    return unit, _side(number, 100.0 if unit == "%" else math.inf)
+
+
+def _side(number: float, whole: float) -> int:
+    """Where a number lies: below zero, at zero, between it and the whole, or from there on."""
+    return (number > 0) - (number < 0) + (number >= whole)
+
+
 @dataclass(frozen=True, slots=True)
 class Axis:
     """Parameters that vary together, and the values that they take in turn."""
@@ -51,6 +84,13 @@ class Axis:
     keys: tuple[str, ...]
     steps: tuple[tuple[Value, ...], ...]
     """For each step of the axis, a value for each key."""
+
+    def unlike(self) -> list[int]:
+        """The steps with which runs may measure other metrics than with those before (`measured_alike`)."""
+        first: dict[object, int] = {}
+        for place, step in enumerate(self.steps):
+            first.setdefault(tuple(map(measured_alike, step)), place)
+        return list(first.values())
 
     def to_dict(self) -> dict[str, Any]:
         """The axis in a manifest: its keys, and the label of every step."""

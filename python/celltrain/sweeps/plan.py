@@ -1,17 +1,18 @@
 """Sweep plans: a scenario, the parameters that vary over it, and how often each point is replicated."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from math import prod
 from typing import Any
 
 from celltrain import arguments
 from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import MAX_RUNS, Task, replicate
-from celltrain.registry import called, measures, unmeasured
+from celltrain.registry import called, nearest, plain, spellings, unmeasured
 from celltrain.scenario import Scenario, toml_value
 from celltrain.sweeps.axes import Axis, Quantities, Value, grid_axes, quantities, shown, zip_axis
 from celltrain.trials import TO_COME, measured
@@ -251,22 +252,21 @@ class Plan:
     def check_measures(self, names: Iterable[str], jobs: int | None = None) -> list[str]:
         """The metrics of some names or titles, each once. Trials make sure that some point measures each.
 
-        They are of the points that differ from the first along one axis, and of the others where these lack a
-        metric that other runs have.
+        They are of points that differ from the first along one axis, and of the others where these lack a
+        metric that other runs have; one of each kind of points that measure the same (`axes.measured_alike`).
 
         Raises:
-            InputError: no point measures one of them.
+            InputError: no point measures one of them; the message has the nearest name.
         """
         wanted = list(dict.fromkeys(map(called, names)))
         along = self._along_axes() if wanted else []
         known, is_told = self._measured_at(along, jobs)
-        of_runs = {one.name for one in measures() if one.over == "run"}
-        if is_told and any(name in of_runs - {*known} for name in wanted):
-            others, is_told = self._measured_at(sorted({*range(self.points)} - {*along}), jobs)
+        if is_told and any(name in spellings().values() and name not in known for name in wanted):
+            others, is_told = self._measured_at(sorted({*self._unlike()} - {*along}), jobs)
             known |= others
         lacking = [name for name in wanted if name not in known]
         if lacking and is_told:
-            raise unmeasured(lacking[0], known, "measure", TO_COME)
+            raise _unmeasured(lacking[0], known)
         return wanted
 
     def _measured_at(self, points: Sequence[int], jobs: int | None) -> tuple[dict[str, str], bool]:
@@ -294,12 +294,20 @@ class Plan:
         }
 
     def _along_axes(self) -> list[int]:
-        """The points at which at most one axis is not at its first step, in order."""
-        points, stride = {0}, self.points
+        """The points at which at most one axis is not at its first step, in order, without like ones."""
+        return sorted({0}.union(*self._unlike_along()))
+
+    def _unlike(self) -> list[int]:
+        """One point of each kind of points that measure the same, in order."""
+        return [sum(steps) for steps in product(*self._unlike_along())]
+
+    def _unlike_along(self) -> list[list[int]]:
+        """For each axis the points along it, from the first one, that are unlike each other."""
+        found, stride = [], self.points
         for axis in self.axes:
             stride //= len(axis.steps)
-            points |= {step * stride for step in range(len(axis.steps))}
-        return sorted(points)
+            found.append([step * stride for step in axis.unlike()])
+        return found
 
 
 def make_plan(
@@ -402,6 +410,26 @@ def _until(given: object, replications: int) -> Until:
             f"and {MAX_RUNS}, not {until.max_replications}"
         )
     return replace(until, metric=called(arguments.text("until.metric", until.metric)))
+
+
+def _unmeasured(name: str, known: Collection[str]) -> InputError:
+    """The error for a measure that no point has, with the nearest name.
+
+    Args:
+        name: the measure.
+        known: what the points measure.
+    """
+    error = unmeasured(name, known, "measure", TO_COME)
+    if not name.strip():
+        return error
+    if name in spellings().values():
+        near = nearest(name, {plain(one): one for one in known}, 1)
+        return InputError(f"{error}; the nearest of these names is '{near[0]}'") if near else error
+    near = nearest(name, spellings(), 1)
+    if near and near[0] not in known:
+        lacking = unmeasured(near[0], known, "measure", TO_COME)
+        return InputError(f"unknown measure '{name}': did you mean '{near[0]}'? But {lacking}")
+    return error
 
 
 def _column(values: Sequence[Value]) -> Callable[[Value], Any]:

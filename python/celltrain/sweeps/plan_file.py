@@ -12,6 +12,7 @@ from typing import Any
 from celltrain import _core, arguments
 from celltrain.embedded import line_of, parsed, without_sweep
 from celltrain.errors import InputError, unknown
+from celltrain.files.streams import placed
 from celltrain.scenario import Scenario, load_with_sweep, read_text, shown, text_of
 from celltrain.sweeps.plan import Plan, PlanError, make_plan, refuse_unknown_keys
 
@@ -42,8 +43,8 @@ def load_plan(path: str | os.PathLike[str], settings: Iterable[tuple[str, str]] 
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{shown(place)}: cannot read the plan: {reason}") from error
-    with _located(place, text, content):
-        return _of_content(place, text, content, changes)
+    with placed(place) as beside, _located(beside, text, content):
+        return _of_content(beside, text, content, changes)
 
 
 def check_file(
@@ -66,8 +67,8 @@ def check_file(
         content = {}
     if text is None or not (_is_plan(content) or "sweep" in content):
         return load_with_sweep(place, changes, text)[0], None
-    with _located(place, text, content):
-        plan = _of_content(place, text, content, changes)
+    with placed(place) as beside, _located(beside, text, content):
+        plan = _of_content(beside, text, content, changes)
         plan.keys()
         plan.check_metric()
     return plan.scenario, plan

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 from celltrain import arguments, display, statistics, text
 from celltrain.errors import Defect, InputError, unknown
 from celltrain.files import manifests
-from celltrain.registry import RENAMED, called, unmeasured
+from celltrain.registry import RENAMED, called, resolution, unmeasured
 from celltrain.results import has_old_names, pandas_of, todays_names
+from celltrain.results.transfers import COUNTS, is_of_ended
 from celltrain.sweeps.frames import FRAMES, RECORDED
+from celltrain.sweeps.transfers import transfers
 from celltrain.text import counted
 from celltrain.verdicts import nearly_normal, spent_confidence
 
@@ -201,7 +203,11 @@ class Sweep:
         Raises:
             InputError: nothing measured it.
         """
-        return [statistics.estimate(one, self._confidence(metric, len(one))) for one in self._samples(metric)]
+        coarse = resolution(metric)
+        return [
+            statistics.estimate(one, self._confidence(metric, len(one)), resolution=coarse)
+            for one in self._samples(metric)
+        ]
 
     def _confidence(self, metric: str, n: int) -> float:
         """The confidence of Student's interval of n values that covers the mean in 95 of 100 sweeps.
@@ -251,12 +257,15 @@ class Sweep:
         """One row per point: the parameters, those with units also as numbers, then a mean and its counts.
 
         The columns are `mean, sd, ci95, n, undefined`. `ci95` is half of the interval of the mean, as
-        `estimates` has it. A mean is undefined where any of the n values is.
+        `estimates` has it. A mean is undefined where any of the n values is. Completion times and slowdowns
+        are those of transfers that ended: `flows_completed` and `flows_unfinished` count these and the others
+        of a point, in all n replications together. Where any are unfinished, times are too short to compare.
 
         Raises:
             InputError: nothing measured the metric.
         """
-        return self.points.select(*self.parameters, *self.numeric).hstack(_columns(self.estimates(metric)))
+        found = self.points.select(*self.parameters, *self.numeric).hstack(_columns(self.estimates(metric)))
+        return found.hstack(_transfer_columns(self)) if is_of_ended(called(metric)) else found
 
     def difference(self, metric: str, parameter: str) -> "pl.DataFrame":
         """What a parameter changes: every point less the one where the parameter has its first value.
@@ -305,12 +314,13 @@ class Sweep:
         """The object that `celltrain sweep --json` prints."""
         kept = ("name", "celltrain", "seed", "parameters", "points", "runs", "cell_hops", "fingerprint")
         points = self.points.rows(named=True)
+        ended = _transfer_columns(self).rows(named=True)
         rows = []
         for metric, unit in self.units.items():
             if metric not in (self.manifest.get("measures") or self.units):
                 continue
             units = dict(self._units(metric).iter_rows())
-            for point, found in zip(points, self.estimates(metric), strict=True):
+            for point, found, counts in zip(points, self.estimates(metric), ended, strict=True):
                 values = {key: point[key] for key in self.parameters}
                 rows.append(
                     {
@@ -319,6 +329,7 @@ class Sweep:
                         "metric": metric,
                         "unit": units.get(point["point"], unit),
                         **found.row(),
+                        **(counts if is_of_ended(metric) else {}),
                     }
                 )
         rows.sort(key=lambda row: row["point"])
@@ -348,15 +359,16 @@ class Sweep:
 
     def _repr_html_(self) -> str:
         """For notebooks: the first points with every measure that a comparison shows."""
-        from celltrain.sweeps.view import mean_lines, measures
+        from celltrain.sweeps.view import legend, mean_lines, measures
 
         columns = (*self.parameters, *(one.title for one in measures(self)))
         more = self.manifest["points"] - SHOWN
+        left = f"{more:,} more points: `table(metric)` has all." if more > 0 else ""
         rows = mean_lines(self, SHOWN)
         return (
             display.caption(self)
             + display.table(columns, rows, "Mean ± 95 % interval", text_columns=len(self.parameters))
-            + display.lines([f"{more:,} more points: `table(metric)` has all."] if more > 0 else [])
+            + display.lines(list(filter(None, (legend(self, SHOWN), left))))
             + display.notes(self.notes if self.manifest["runs"] <= MOST_NOTED else [])
         )
 
@@ -405,6 +417,15 @@ def _columns(found: Sequence[statistics.Estimate]) -> "pl.DataFrame":
 
     floats = {"mean": pl.Float64, "sd": pl.Float64, "ci95": pl.Float64}
     return pl.DataFrame([one.row() for one in found], floats | {"n": pl.Int64, "undefined": pl.Int64})
+
+
+def _transfer_columns(sweep: Sweep) -> "pl.DataFrame":
+    """How many transfers of each point ended in its runs, and how many did not; null in older results."""
+    import polars as pl
+
+    is_counted = {*COUNTS} <= sweep.units.keys()
+    rows = transfers(sweep) if is_counted else [(None,) * len(COUNTS)] * sweep.points.height
+    return pl.DataFrame(rows, dict.fromkeys(COUNTS, pl.Int64), orient="row")
 
 
 def _paired(left: Mapping[int, float], right: Mapping[int, float]) -> statistics.Estimate:

@@ -5,20 +5,26 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 from celltrain import text
 from celltrain.registry import Measure, compared, measure
+from celltrain.results.transfers import LEGEND, is_of_ended
 from celltrain.statistics import Estimate, largest
 from celltrain.sweeps.axes import quantities, shown
 from celltrain.sweeps.result import Sweep
+from celltrain.sweeps.transfers import transfers
 
-__all__ = ["AxisView", "Facet", "View", "mean_lines", "measures", "placed"]
+__all__ = ["AxisView", "Facet", "View", "legend", "mean_lines", "measures", "placed"]
 
 MOST_LINES = 7
 """Lines of one panel: as many as there are colours that can be told apart."""
 
 MOST_FACETS = 12
 """Panels of one picture."""
+
+LEAST_STEPS = 3
+"""Steps from which on a quantity lies along a panel, however many names another axis has."""
 
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
@@ -64,9 +70,9 @@ class View:
     """How the points of a sweep are laid out in panels."""
 
     along: AxisView
-    """The axis along a panel: the longest, the last of equals."""
+    """The axis along a panel: the longest quantity of some steps, or the longest axis; the last of equals."""
     lines: AxisView | None
-    """The axis whose steps are the lines of a panel: the longest of the others."""
+    """The axis whose steps are the lines of a panel: the longest of the others that make few enough lines."""
     facets: tuple[Facet, ...]
     """The first panels."""
     left_out: int
@@ -74,8 +80,17 @@ class View:
 
     @staticmethod
     def of(sweep: Sweep) -> "View":
-        """The layout of a sweep."""
-        return View._by(sweep, lambda axis: False)
+        """The layout of a sweep: a quantity along panels, if one has steps enough."""
+        axes = _axes(sweep)
+        has_quantity = any(axis.scale is not None and len(axis.labels) >= LEAST_STEPS for axis in axes)
+        along, *others = _order(axes, lambda axis: has_quantity and axis.scale is None)
+        others.sort(
+            key=lambda place: (len(axes[place].labels) > MOST_LINES, -len(axes[place].labels), -place)
+        )
+        panels = prod(len(axes[place].labels) for place in others)
+        if others and has_quantity and _are_many_names(axes[others[0]]) and panels <= MOST_FACETS:
+            return View._laid_out(axes, along, None, others)
+        return View._laid_out(axes, along, *_first(others))
 
     @staticmethod
     def joined(sweep: Sweep) -> "View":
@@ -83,18 +98,18 @@ class View:
 
         Between names, such as policies, nothing lies on a line.
         """
-        found = View._by(sweep, lambda axis: axis.scale is None or len(axis.labels) == 1)
-        return View.of(sweep) if found.has_many_lines else found
+        axes = _axes(sweep)
+        along, *others = _order(axes, lambda axis: axis.scale is None or len(axis.labels) == 1)
+        found = View._laid_out(axes, along, *_first(others))
+        if not found.has_many_lines:
+            return found
+        along, *others = _order(axes, lambda axis: False)
+        return View._laid_out(axes, along, *_first(others))
 
     @staticmethod
-    def _by(sweep: Sweep, comes_last: Callable[[AxisView], bool]) -> "View":
-        """The layout of a sweep; some axes come last, whatever their lengths."""
-        axes = [AxisView.of(one["keys"], one["steps"]) for one in sweep.manifest["axes"]]
-        order = sorted(
-            range(len(axes)), key=lambda place: (comes_last(axes[place]), -len(axes[place].labels), -place)
-        )
-        along, lines, rest = order[0], order[1] if len(order) > 1 else None, sorted(order[2:])
-        every = list(_facets(axes, along, lines, rest))
+    def _laid_out(axes: Sequence[AxisView], along: int, lines: int | None, rest: Sequence[int]) -> "View":
+        """The layout with some axes along panels and as their lines; panels are of the steps of the rest."""
+        every = list(_facets(axes, along, lines, sorted(rest)))
         shown = every[:MOST_FACETS]
         return View(
             axes[along], None if lines is None else axes[lines], tuple(shown), len(every) - len(shown)
@@ -121,6 +136,27 @@ class View:
         """Whether colours over two axes show something: both are quantities, or a panel has many lines."""
         quantities = [axis is not None and axis.scale is not None for axis in (self.along, self.lines)]
         return self.has_many_lines or (all(quantities) and len(self.line_names) > 2)
+
+
+def _axes(sweep: Sweep) -> list[AxisView]:
+    return [AxisView.of(one["keys"], one["steps"]) for one in sweep.manifest["axes"]]
+
+
+def _order(axes: Sequence[AxisView], comes_last: Callable[[AxisView], bool]) -> list[int]:
+    """The axes by their lengths, the longest first; some come last, whatever their lengths."""
+    return sorted(
+        range(len(axes)), key=lambda place: (comes_last(axes[place]), -len(axes[place].labels), -place)
+    )
+
+
+def _are_many_names(axis: AxisView) -> bool:
+    """Whether the steps of an axis are names, and too many to be the lines of a panel."""
+    return axis.scale is None and len(axis.labels) > MOST_LINES
+
+
+def _first(places: Sequence[int]) -> tuple[int | None, Sequence[int]]:
+    """The first of some places, if there is one, and the others."""
+    return (places[0], places[1:]) if places else (None, ())
 
 
 def _scale(name: str, labels: Sequence[str]) -> tuple[list[float], str] | None:
@@ -150,15 +186,34 @@ def placed(sweep: Sweep, metric: str) -> list[Estimate]:
 
 
 def mean_lines(sweep: Sweep, most: int) -> list[tuple[str, ...]]:
-    """A line for each of the first points: its parameters, and every measure with its interval."""
+    """A line for each of the first points: its parameters, and every measure with its interval.
+
+    Behind completion times stands how many transfers had not ended, if any had not (`LEGEND`).
+    """
     columns: list[Sequence[str]] = [
         [shown(value) for value in sweep.points[key].head(most)] for key in sweep.parameters
     ]
+    marks = _marks(sweep)
     for one in measures(sweep):
         found = sweep.estimates(one.name)
         size, unit = largest(found), sweep.unit(one.name)
-        columns.append([text.interval(mean, unit, size) for mean in found[:most]])
+        means = [text.interval(mean, unit, size) for mean in found[:most]]
+        if is_of_ended(one.name):
+            means = [", ".join(filter(None, both)) for both in zip(means, marks, strict=False)]
+        columns.append(means)
     return list(zip(*columns, strict=True))
+
+
+def legend(sweep: Sweep, most: int) -> str:
+    """What stands below a table of the first points: what the marks mean, if it has any."""
+    return LEGEND if any(_marks(sweep)[:most]) else ""
+
+
+def _marks(sweep: Sweep) -> list[str]:
+    """What stands behind the completion times of each point, if the table has some."""
+    if not any(is_of_ended(one.name) for one in measures(sweep)):
+        return []
+    return [one.mark for one in transfers(sweep)]
 
 
 def _facets(axes: Sequence[AxisView], along: int, lines: int | None, rest: Sequence[int]) -> Iterator[Facet]:

@@ -172,8 +172,12 @@ class Strips extends Chart {
     this.cursor.setAttribute("x1", x);
     this.cursor.setAttribute("x2", x);
     this.cursor.setAttribute("visibility", "visible");
-    // Before its first sample nothing is known of a series.
-    const values = this.data.strips.map((strip) => (t < strip.t[0] ? "-" : shown(strip.v[before(strip.t, t)])));
+    // Before its first sample nothing is known of a series, and nothing after the end of its transfer.
+    const last = (strip) => (strip.t.at(-1) < this.full[1] ? strip.t.at(-1) : Infinity);
+    const values = this.data.strips.map((strip) => {
+      const isKnown = strip.t[0] <= t && t <= last(strip);
+      return isKnown ? shown(strip.v[before(strip.t, t)]) : "-";
+    });
     values.forEach((value, index) => { this.values[index].textContent = value; });
     const every = aloud ? `: ${this.data.strips.map((strip, index) => `${strip.name} ${values[index]}`).join(", ")}` : "";
     const moment = rounded(t, 3 - Math.floor(Math.log10(this.range[1] - this.range[0])));

@@ -1,0 +1,218 @@
+"""Guarantees that ports serve after other categories, which may leave less of a link than is guaranteed."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from celltrain import _core
+from celltrain.cells import CELL_BITS, PAYLOAD_BITS
+from celltrain.notes.tables import (
+    Settings,
+    each,
+    ends,
+    first_table,
+    flow_tables,
+    node_names,
+    table_of,
+    traffic_of,
+)
+from celltrain.scenario import Scenario
+from celltrain.sweeps.axes import in_base_unit
+from celltrain.text import counted, listed, quantity
+
+__all__ = ["CATEGORIES", "Shortfall", "served_later", "shortfalls"]
+
+CATEGORIES = ("cbr", "vbr", "abr", "gfr", "ubr")
+"""Service categories in the order in which ports serve them."""
+
+MINIMA = {"abr": "abr.mcr", "gfr": "vc.mcr", "ubr": "vc.mcr"}
+"""Those with guarantees that may be served too late, and the keys of these."""
+
+LEAST_TARGET = 0.01
+"""The step in which a target utilisation is proposed, and the least of them."""
+
+ROUNDING = 1e-6
+"""The part of a rate by which sums of rates may be off."""
+
+_BITS = {"cells/s": float(CELL_BITS), "bit/s": 1.0, "s": 1.0, "B": 8.0 * CELL_BITS / PAYLOAD_BITS}
+"""What one of a unit is: bits on a link per second, seconds, or bits on a link."""
+
+
+class Shortfall(NamedTuple):
+    """A port at which a category may get less than its VCs are guaranteed together: bits per second."""
+
+    port: str
+    category: str
+    sooner: tuple[str, ...]
+    """The categories that it serves before and that may take something."""
+    taken: float
+    """What these may take."""
+    rate: float
+    """That of the link."""
+    promised: float
+    target: str | None
+    """The key of the share of the link for ABR that an allocator aims at; None where that is no cause."""
+    enough: float
+    """The largest such share that leaves what is guaranteed; 0 or less where none does."""
+
+
+class _Vc(NamedTuple):
+    """A VC: bits per second."""
+
+    category: str
+    promised: float
+    wanted: float
+    """What it may send on average; infinity for what the network alone limits."""
+    peak: float
+
+
+class _Allocator(NamedTuple):
+    """An allocator that aims at a share of a link."""
+
+    key: str
+    target: float
+    of_link: bool
+    """Whether that is a share of the link, and not of what is left of it."""
+
+
+def served_later(scenario: Scenario) -> Iterator[str]:
+    """A sentence if guarantees are served after categories that may leave less than their sum."""
+    found = shortfalls(scenario)
+    if not found:
+        return
+    worst = max(found, key=lambda one: (one.promised + one.taken) / one.rate)
+    sooner, others = listed(worst.sooner), len({one.port for one in found}) - 1
+    more = f", and the same holds for {counted(others, 'more port')}" if others else ""
+    taken, rate, promised = (quantity(one, "bit/s") for one in (worst.taken, worst.rate, worst.promised))
+    yield (
+        f'port "{worst.port}" serves {sooner} before {worst.category}, and {sooner} may take {taken} of its '
+        f"{rate}{more}: the guarantees of {worst.category} there ({MINIMA[worst.category]}), {promised} "
+        f"together, may not be met; set {_change(worst)}, or one vc.category for all"
+    )
+
+
+def _change(worst: Shortfall) -> str:
+    """What to set so that more is left."""
+    found = []
+    if worst.target is not None and worst.enough >= LEAST_TARGET:
+        found.append(f"{worst.target} = {math.floor(worst.enough / LEAST_TARGET) * LEAST_TARGET:.2f} or less")
+    keys = ["abr.pcr"] if "abr" in worst.sooner else []
+    keys += ["vc.pcr", "traffic.rate"] if {*worst.sooner} - {"abr"} else []
+    return ", ".join([*found, f"lower rates of what is served first ({', '.join(keys)})"])
+
+
+def shortfalls(scenario: Scenario) -> list[Shortfall]:
+    """The categories that may get less than they are guaranteed, at each port of a switch."""
+    settings = scenario.resolved()
+    rates = {str(one["name"]): float(one["rate"]) for one in json.loads(_core.ports(scenario.core))}
+    crossing: dict[str, dict[str, list[tuple[float, _Vc]]]] = {name: {} for name in rates}
+    vcs = _vcs(settings, scenario.core.flow_names())
+    for vc, (there, _) in zip(vcs.values(), scenario.core.ports_of([*vcs]), strict=True):
+        for port, share in there:
+            if port in crossing:
+                crossing[port].setdefault(vc.category, []).append((share, vc))
+    found: list[Shortfall] = []
+    for port, categories in crossing.items():
+        if any(vc.promised for category in MINIMA for _, vc in categories.get(category, ())):
+            found += _at(port, rates[port], categories, _allocator(settings, port))
+    return found
+
+
+def _at(
+    port: str,
+    rate: float,
+    categories: Mapping[str, Sequence[tuple[float, _Vc]]],
+    allocator: _Allocator | None,
+) -> Iterator[Shortfall]:
+    """The categories that may get less than they are guaranteed at one port."""
+    taken = 0.0
+    span = rate
+    """What the target of the allocator is a share of."""
+    sooner: list[str] = []
+    for category in CATEGORIES:
+        some = categories.get(category, ())
+        promised = sum(share * vc.promised for share, vc in some)
+        # What is guaranteed beyond the link itself is another note.
+        if category in MINIMA and sooner and rate - taken < promised * (1 - ROUNDING) and promised <= rate:
+            key = allocator.key if allocator is not None and sooner[-1] == "abr" else None
+            yield Shortfall(port, category, (*sooner,), taken, rate, promised, key, 1 - promised / span)
+        wanted = min(sum(share * vc.wanted for share, vc in some if share), rate - taken)
+        if category == "abr" and wanted > 0 and allocator is not None:
+            span = rate if allocator.of_link else rate - taken
+            most = allocator.target * span - (taken if allocator.of_link else 0.0)
+            wanted = min(wanted, max(most, promised))
+        if wanted > 0:
+            sooner.append(category)
+            taken += wanted
+
+
+def _allocator(settings: Settings, port: str) -> _Allocator | None:
+    """The allocator of a port, if it aims at a share of the link."""
+    both = ends(port, node_names(settings))
+    places = [(f"port.{n}", one) for n, one in enumerate(each(settings, "port")) if "allocator" in one]
+    own = (table for table in places if both == (table[1]["from"], table[1]["to"]))
+    place, table = next(own, ("switch", table_of(settings, "switch")))
+    name = str(table_of(table, "allocator").get("algorithm"))
+    parameters = table_of(table_of(table, "allocator"), name)
+    if "target-utilisation" not in parameters:
+        return None
+    key = f"{place}.allocator.{name}.target-utilisation"
+    of_link = parameters.get("utilisation-of") == "link"
+    return _Allocator(key, float(parameters["target-utilisation"]), of_link)
+
+
+def _vcs(settings: Settings, names: Sequence[str]) -> dict[str, _Vc]:
+    """The VCs, by the first flow on each, whose contract is that of all."""
+    firsts: dict[object, str] = {}
+    found: dict[str, _Vc] = {}
+    for name, tables in flow_tables(settings, names):
+        own, wanted = tables[0], _wanted(traffic_of(tables))
+        circuit = own.get("circuit")
+        first = firsts.setdefault(
+            name if circuit is None else (own.get("from"), own.get("to"), circuit), name
+        )
+        vc = found.get(first) or _vc(first_table(tables, "vc"), first_table(tables, "abr"))
+        found[first] = vc._replace(wanted=min(vc.wanted + wanted, vc.peak))
+    return found
+
+
+def _vc(contract: Settings, abr: Settings) -> _Vc:
+    """A VC on which nothing is sent yet."""
+    is_abr, policing = contract.get("category") == "abr", contract.get("policing")
+    peaks = [abr.get("pcr")] if is_abr else []
+    if contract.get("spacing") != "none" or policing != "none":
+        peaks.append(contract.get("pcr"))
+    if policing == "discard-cells":
+        peaks.append(contract.get("scr"))
+    peak = min((_amount(one) for one in peaks if one), default=math.inf)
+    promised = _amount(abr.get("mcr") if is_abr else contract.get("mcr"))
+    return _Vc(str(contract.get("category")), promised, 0.0, peak)
+
+
+def _wanted(traffic: Settings) -> float:
+    """The mean rate of what a flow carries; 0 for what the scenario alone does not tell."""
+    match traffic.get("kind"):
+        case "greedy":
+            return math.inf
+        case "cbr" | "poisson":
+            return _amount(traffic.get("rate"))
+        case "bernoulli":
+            return _amount(traffic.get("peak")) * float(traffic["probability"])
+        case "on-off":
+            on, off = (_amount(traffic.get(key)) for key in ("on", "off"))
+            return _amount(traffic.get("peak")) * on / (on + off)
+        case "long-range":
+            return _amount(table_of(traffic, "rate").get("mean"))
+        case "mmpp":
+            states = [(_amount(one["rate"]), _amount(one["mean-time"])) for one in each(traffic, "states")]
+            return sum(rate * time for rate, time in states) / sum(time for _, time in states)
+        case "bursty":
+            return _amount(traffic.get("bytes")) / _amount(traffic.get("every"))
+    return 0.0
+
+
+def _amount(value: object) -> float:
+    """A rate or a time, or bytes as bits on a link; 0 for what is none."""
+    size, unit = in_base_unit(value) or (0.0, "")
+    return size * _BITS.get(unit, 0.0)

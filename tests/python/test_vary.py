@@ -1,0 +1,79 @@
+"""The values that `celltrain compare --vary` takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from celltrain.cli.compare import _values
+from celltrain.comparison.variants import bare
+from conftest import said_once
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Cli
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("1 ms, 2 ms", ["1 ms", "2 ms"]),
+        ("true,1,0.5,reno", [True, 1, 0.5, "reno"]),
+        ('["1 ms","2 ms"],["3 ms"]', [["1 ms", "2 ms"], ["3 ms"]]),
+        ('[{a="1",b=[1,2]}],[]', [[{"a": "1", "b": [1, 2]}], []]),
+        ('"a,b",c', ["a,b", "c"]),
+        ("'a,b', 'c'", ["a,b", "c"]),
+        (",,a,", ["a"]),
+        ("epd(threshold=3),espd(a=1,b=2)", ["epd(threshold=3)", "espd(a=1,b=2)"]),
+        ("min(a, max(b, c)) > 1, a[i, j] > 2", ["min(a, max(b, c)) > 1", "a[i, j] > 2"]),
+        (
+            '{policy="red",red={max-p=0.1}},{policy="epd"}',
+            [{"policy": "red", "red": {"max-p": 0.1}}, {"policy": "epd"}],
+        ),
+        ("{ a = [1, 2], b = '}, {' },x", [{"a": [1, 2], "b": "}, {"}, "x"]),
+        ("'x', ('), (', [')']), y", ["x", "('), (', [')'])", "y"]),
+        ('"a\\"b,", \'c\\\', d', ['a"b,', "c\\", "d"]),
+        ('"""a, "b", c""", d', ['a, "b", c', "d"]),
+        ("'''it's, so''',d", ["it's, so", "d"]),
+        ("it's, 5\", [5]", ["it's", '5"', [5]]),
+        ('say "a, b", c', ['say "a, b"', "c"]),
+        ("(((,))),[[],[]],{}", ["(((,)))", [[], []], {}]),
+    ],
+)
+def test_commas_part_values_and_not_what_is_in_them(text: str, values: list[object]) -> None:
+    assert _values(text) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("epd(threshold=3,espd", "( is not closed in epd(threshold=3,espd: write"),
+        ("epd,espd)", ") closes no ( in epd,espd): write"),
+        ("[1,2", "[ is not closed in [1,2: write"),
+        ("[1,(2]),3", "] closes no [ in [1,(2]),3: write"),
+        ('a,"b,c', '" is not closed in a,"b,c: write'),
+        ("'", "' is not closed in ': write"),
+        ("x" * 99 + "{" + "y" * 99, "{ is not closed in …{" + "y" * 29 + "…: write"),
+    ],
+)
+def test_brackets_and_quotes_of_values_match(cli: Cli, scenario_file: Path, text: str, words: str) -> None:
+    said_once(cli("compare", scenario_file, "--vary", f"switch.discard.script.rule={text}"), words)
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ('"epd"', "epd"),
+        ('"epd(threshold=3)"', "epd(threshold=3)"),
+        ('"epd(threshold=3"', '"epd(threshold=3"'),
+        ('"x]"', '"x]"'),
+        ('"it\'s"', "it's"),
+        ('"- \'s"', '"- \'s"'),
+    ],
+)
+def test_text_stands_without_quotes_where_it_is_read_as_the_same(written: str, shown: str) -> None:
+    """Reports name the command with such values."""
+    assert bare(written) == shown
+    assert _values(shown) == _values(written)
