@@ -203,9 +203,8 @@ class Sweep:
         Raises:
             InputError: nothing measured it.
         """
-        coarse = resolution(metric)
         return [
-            statistics.estimate(one, self._confidence(metric, len(one)), resolution=coarse)
+            statistics.estimate(one, self._confidence(metric, len(one)), resolution=resolution(metric))
             for one in self._samples(metric)
         ]
 
