@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from celltrain import statistics, text, verdicts
-from celltrain.registry import Measure
+from celltrain.registry import Measure, resolution
 
 __all__ = ["Leader", "best_first"]
 
@@ -61,11 +61,12 @@ class Leader:
         best = order[0]
         equal = (name for name in tied if math.isclose(means[name], means[best], rel_tol=verdicts.ROUNDING))
         undefined = (name for name in (best, *tied) if math.isnan(means[name]))
-        lead = statistics.paired_difference(towards[0], towards[1])
+        coarse = resolution(measure.name)
+        lead = statistics.paired_difference(towards[0], towards[1], resolution=coarse)
         confidence = verdicts.joint_confidence(len(order), tables, share)
         near = (place for place in places[1:] if not math.isnan(means[order[place]]))
         rival = next(near, 1)
-        joint = statistics.paired_difference(towards[0], towards[rival], confidence)
+        joint = statistics.paired_difference(towards[0], towards[rival], confidence, resolution=coarse)
         runner_up, rival_name = order[1], order[rival]
         return Leader(measure, best, tied, tuple(equal), tuple(undefined), runner_up, lead, rival_name, joint)
 

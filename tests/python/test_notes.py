@@ -359,6 +359,28 @@ def test_guarantees_behind_greedy_abr_are_noted_before_a_run() -> None:
     assert sum(rates[str(n)] for n in range(6, 11)) > 0.9 * 50e6
 
 
+def test_a_target_is_advised_only_where_it_helps() -> None:
+    # A fifth of the link is enough, to the last digit.
+    link = {"link.rate": "150 Mbit/s", "flow.1.vc.mcr": "24 Mbit/s"}
+    (note,) = on_priority(mixed(link))
+    assert "target-utilisation = 0.20 or less" in note
+    enough = {**link, "switch.allocator.erica.target-utilisation": 0.2}
+    assert on_priority(mixed(enough)) == []
+    # ABR keeps its own minimum rates whatever the allocator aims at.
+    (note,) = on_priority(mixed({**link, "abr.mcr": "10 Mbit/s"}))
+    assert "target-utilisation" not in note
+    assert "lower rates of what is served first" in note
+
+
+def test_a_vc_whose_frames_are_policed_takes_its_minimum_rate_at_most() -> None:
+    switch = {key: value for key, value in MIXED["switch"].items() if key != "allocator"}
+    plain = ct.Scenario.from_dict({**MIXED, "switch": switch, "flow": []})
+    ubr = {"name": "1 .. 5", "vc": {"category": "ubr", "mcr": "15 Mbit/s"}}
+    for policing, notes in (("none", 1), ("discard-frames", 0)):
+        gfr = {"name": "6 .. 10", "vc": {"category": "gfr", "mcr": "10 Mbit/s", "policing": policing}}
+        assert len(on_priority(plain.with_({"flow": [ubr, gfr]}))) == notes
+
+
 def test_the_guarantee_of_a_vc_holds_while_it_sends() -> None:
     """It begins late, and gets all that it sends: over the whole time that is less than its guarantee."""
     flows = [

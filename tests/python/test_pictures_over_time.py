@@ -92,7 +92,7 @@ def test_goodput_is_what_was_delivered_in_each_averaging_time(result: ct.Result)
     total = sum(np.asarray(line.get_ydata()).sum() * 0.1 / 8 for line in axis.lines[: len(delivered)])
     assert total == pytest.approx(sum(one.value[-1] for one in delivered) / 1e6)
     assert axis.get_xlim() == (0, 2)
-    assert [text.get_text() for text in axis.texts] == ["link rate\n10 Mbit/s\nat first"]
+    assert [text.get_text() for text in axis.texts] == ["link rate\n10 Mbit/s\nat 0 s"]
 
 
 def test_goodput_has_about_a_hundred_points_and_none_shorter_than_a_sample(result: ct.Result) -> None:

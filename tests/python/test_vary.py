@@ -69,6 +69,7 @@ def test_brackets_and_quotes_of_values_match(cli: Cli, scenario_file: Path, text
         ('"epd(threshold=3)"', "epd(threshold=3)"),
         ('"epd(threshold=3"', '"epd(threshold=3"'),
         ('"x]"', '"x]"'),
+        ('"a,b"', '"a,b"'),
         ('"it\'s"', "it's"),
         ('"- \'s"', '"- \'s"'),
     ],

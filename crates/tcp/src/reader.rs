@@ -12,7 +12,7 @@ pub(crate) struct Reader {
     buffer: u64,
     shift: u8,
     /// The least by which it is worth opening the window: a segment, or half of the buffer, rounded up, if that is less (RFC 9293 section
-    /// 3.8.6.2.2).
+    /// 3.8.6.2.2), in whole units of the window field.
     step: u64,
     /// Bytes read until `at`.
     read: u64,
@@ -110,5 +110,15 @@ mod tests {
     #[test]
     fn a_time_beyond_the_clock_is_never() {
         assert_eq!(reader(1).reaches(1 << 30), Time::MAX);
+    }
+
+    /// RFC 9293 section 3.8.6.2.2: the window opens by half of the buffer at least, which is no less in whole units of the window field.
+    #[test]
+    fn a_window_opens_by_whole_units() {
+        let spec =
+            "mss = '40000 B'\nreceive-window = '65537 B'\nwindow-scaling = true\nread-rate = '8 Mbit/s'";
+        let params = toml::from_str::<crate::StackSpec>(spec).unwrap().resolve().unwrap();
+        let reader = Reader::new(&params).expect("it has a rate");
+        assert_eq!((reader.shift, reader.step), (1, 32_770));
     }
 }

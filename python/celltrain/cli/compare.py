@@ -247,7 +247,8 @@ def _looks(until: Mapping[str, Any]) -> str:
     from celltrain.registry import title
     from celltrain.text import counted
 
-    step, most = (counted(until[key], "replication") for key in ("first", "most"))
+    most = counted(until["most"], "replication")
+    step = "replication" if until["first"] == 1 else counted(until["first"], "replication")
     return f"{counted(until['looks'], 'look')} at {title(until['measure'])}, one every {step}, up to {most}"
 
 

@@ -91,8 +91,10 @@ def bare(value: str) -> str:
     if text.startswith(OPENING):
         return value
     try:
-        parted(text)
+        is_one = parted(text) == [text]
     except InputError:
+        is_one = False
+    if not is_one:
         return value
     try:
         parsed(f"value = {text}")

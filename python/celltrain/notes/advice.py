@@ -603,7 +603,10 @@ def _broken_guarantees(result: "Result", scenario: Scenario) -> list[str]:
         every = list(vc)
         flow, mcr = next(((row[2], row[3]) for row in every if row[3] and row[3] > 0), ("", math.nan))
         is_busy = any(sum(row[6:]) >= ALWAYS for row in every if None not in row[6:])
-        bits = CELL_BITS / max(max(times.get(str(row[2]), 0.0) for row in every), 1e-12)
+        active = max(times.get(str(row[2]), 0.0) for row in every)
+        if active <= 0:
+            continue  # what is left of it drains
+        bits = CELL_BITS / active
         if mcr > 0 and (is_busy or bits * sum(row[4] for row in every) > mcr):
             parts.setdefault(flow, []).append(bits * sum(row[5] for row in every) / mcr)
     least = {flow: statistics.mean(values) for flow, values in parts.items()}

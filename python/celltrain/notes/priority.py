@@ -96,7 +96,8 @@ def _change(worst: Shortfall) -> str:
     """What to set so that more is left."""
     found = []
     if worst.target is not None and worst.enough >= LEAST_TARGET:
-        found.append(f"{worst.target} = {math.floor(worst.enough / LEAST_TARGET) * LEAST_TARGET:.2f} or less")
+        steps = math.floor(worst.enough / LEAST_TARGET + ROUNDING)
+        found.append(f"{worst.target} = {steps * LEAST_TARGET:.2f} or less")
     keys = ["abr.pcr"] if "abr" in worst.sooner else []
     keys += ["vc.pcr", "traffic.rate"] if {*worst.sooner} - {"abr"} else []
     return ", ".join([*found, f"lower rates of what is served first ({', '.join(keys)})"])
@@ -127,6 +128,8 @@ def _at(
 ) -> Iterator[Shortfall]:
     """The categories that may get less than they are guaranteed at one port."""
     taken = 0.0
+    kept = 0.0
+    """What would be taken whatever the allocator aims at."""
     span = rate
     """What the target of the allocator is a share of."""
     sooner: list[str] = []
@@ -135,13 +138,14 @@ def _at(
         promised = sum(share * vc.promised for share, vc in some)
         # What is guaranteed beyond the link itself is another note.
         if category in MINIMA and sooner and rate - taken < promised * (1 - ROUNDING) and promised <= rate:
-            key = allocator.key if allocator is not None and sooner[-1] == "abr" else None
+            helps = sooner[-1] == "abr" and kept + promised <= rate
+            key = allocator.key if allocator is not None and helps else None
             yield Shortfall(port, category, (*sooner,), taken, rate, promised, key, 1 - promised / span)
         wanted = min(sum(share * vc.wanted for share, vc in some if share), rate - taken)
         if category == "abr" and wanted > 0 and allocator is not None:
             span = rate if allocator.of_link else rate - taken
             most = allocator.target * span - (taken if allocator.of_link else 0.0)
-            wanted = min(wanted, max(most, promised))
+            kept, wanted = taken + promised, min(wanted, max(most, promised))
         if wanted > 0:
             sooner.append(category)
             taken += wanted
@@ -185,6 +189,8 @@ def _vc(contract: Settings, abr: Settings) -> _Vc:
         peaks.append(contract.get("pcr"))
     if policing == "discard-cells":
         peaks.append(contract.get("scr"))
+    if policing == "discard-frames":
+        peaks.append(contract.get("mcr"))
     peak = min((_amount(one) for one in peaks if one), default=math.inf)
     promised = _amount(abr.get("mcr") if is_abr else contract.get("mcr"))
     return _Vc(str(contract.get("category")), promised, 0.0, peak)

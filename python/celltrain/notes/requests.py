@@ -18,6 +18,12 @@ ANSWERED = ("flow", "requests_completed", "response_time_mean", "response_time_m
 ALIKE = 2
 """The multiple of the mean response time up to which all response times are alike."""
 
+LONG = 0.25
+"""The share of the measured time from which on a mean response time is long.
+
+No open request can be much older then.
+"""
+
 ERRORS = 2
 """Standard errors by which an estimate has to be beyond doubt."""
 
@@ -71,7 +77,7 @@ def open_requests(scenario: Scenario, rows: Iterable[Sequence[Any]], replication
     waiting = max(every - thinking - ERRORS * error, waited)
     # In shares of the measured time: the mean age of an open request, and the mean response time.
     age, mean = (waiting - waited) / max(waiting, 1), waited / max(sum(answers.values()), 1)
-    are_alike = age <= mean and longest <= ALIKE * mean
+    are_alike = age <= mean < LONG and longest <= ALIKE * mean
     return 0.0 if are_alike else min(waiting, every) / replications
 
 

@@ -147,7 +147,7 @@ def _unsettled(result: "Result", scenario: Scenario) -> Iterator[_Unsettled]:
     if has_transfers(scenario) or _arrives_at_once(scenario) or _is_over(result):
         return  # a warm-up would cut off what such a run is about
     if _loses_by_script(result, scenario):
-        return  # as would this one; nothing says when the segments were lost
+        return  # so it might these losses: nothing says when they were
     change = first_change(scenario)
     until = math.inf if change is None else change.at
     chosen = _chosen(result, until)

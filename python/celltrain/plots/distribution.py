@@ -39,7 +39,7 @@ KEPT = (COMPLETIONS, RESPONSES, FRAMES)
 """What is drawn from `distributions`."""
 
 MOST_VALUES = 1_000_000
-"""Values that stand for those of a distribution, however many it is of."""
+"""Values that stand for a distribution, however many it is made of."""
 
 PERCENTILES = (50, 95, 99)
 
@@ -90,7 +90,8 @@ def values_of(result: "Result", name: str, entity: str | None = None, begin: flo
     if name in KEPT:
         return _kept(result, name, entity)
     frame, unit, when = result.flows, "", ""
-    if name in _numeric(result):
+    of_runs = {one.name for one in measures() if one.over == "run"}
+    if name in _numeric(result) and (_has_values(result, name) or name not in of_runs):
         unit = _unit_of_flows(result, name)
         chosen = frame if entity is None else _of(frame, "flow", entity)
         found = chosen[name]
@@ -135,7 +136,7 @@ def _kept(result: "Result", name: str, entity: str | None) -> Sample:
     total = int(numbers.sum())
     if total <= MOST_VALUES:
         return Sample(np.repeat(times, numbers), "s")
-    # Of very many values every so manieth: percentiles are the same.
+    # Of very many values, ranks at equal distances stand for all: percentiles are the same.
     ranks = -(-np.arange(1, MOST_VALUES + 1) * total // MOST_VALUES)
     return Sample(times[np.searchsorted(np.cumsum(numbers), ranks)], "s")
 
@@ -172,11 +173,15 @@ def _of(frame: "pl.DataFrame", column: str, entity: str) -> "pl.DataFrame":
 
 
 def _numeric(result: "Result") -> list[str]:
-    """The columns of flows that hold numbers to draw: not all have one in every run."""
+    """The columns of flows that hold numbers to draw."""
     flows = result.flows
     numeric = (name for name, kind in flows.schema.items() if kind.is_numeric())
-    others = (name for name in numeric if name not in ("replication", "group"))
-    return [name for name in others if flows[name].is_finite().any()]
+    return [name for name in numeric if name not in ("replication", "group")]
+
+
+def _has_values(result: "Result", name: str) -> bool:
+    """Whether any flow has a value in a column: not all columns have one in every run."""
+    return bool(result.flows[name].is_finite().any())
 
 
 def known_metrics(result: "Result") -> list[str]:
@@ -185,7 +190,8 @@ def known_metrics(result: "Result") -> list[str]:
         frame["metric"].unique(maintain_order=True) for frame in (result.series, result.summary)
     )
     kept = [name for name in KEPT if name in result.distributions["measure"]]
-    return list(dict.fromkeys([DELAY, *kept, *series, *_numeric(result), *summary]))
+    flows = (name for name in _numeric(result) if _has_values(result, name))
+    return list(dict.fromkeys([DELAY, *kept, *series, *flows, *summary]))
 
 
 def unknown_metric(name: str, known: Iterable[str]) -> InputError:

@@ -528,7 +528,7 @@ def _link_rate(scenario: Scenario) -> dict[str, float]:
         return {}
     rate = port_facts(scenario).rate
     factor, unit = scale(rate, "bit/s")
-    when = "\nat first" if scheduled(scenario).changes_rate else ""
+    when = "\nat 0 s" if scheduled(scenario).changes_rate else ""
     return {f"link rate\n{rate / factor:.6g} {unit}{when}": rate}
 
 

@@ -12,11 +12,11 @@
 //! long broken frame it is more.
 //!
 //! Each service category has a state, as strict priority gives it a queue of its own (RFC 8289 section 4.4); what waits is counted over all of
-//! them. When the link looks for something to send and a category has nothing, be it that one behind it is served or none, its time above
+//! them. When the link looks for something to send and a category has nothing, whether a less urgent one is then served or none is, its time above
 //! the target is over. Where the discipline has a queue for each VC, those of a category still share a state, and a VC that seldom waits
 //! keeps it from dropping at the others: there `fq-codel` belongs, which has a state for each.
 //!
-//! The state is five numbers for each queue; the frames carry the time of their arrival.
+//! The state is six numbers for each queue; the frames carry the time of their arrival.
 
 use celltrain_engine::{Time, quantity::Duration, time::MILLISECOND};
 use schemars::JsonSchema;

@@ -17,7 +17,7 @@
 //! the target is over. Disciplines other than `flow-queue` give an empty queue no turn: there it is over for what finds nothing of its VC in
 //! the buffer.
 //!
-//! The state is five numbers of CoDel per queue, and the number of cells that each has in the buffer.
+//! The state is six numbers of CoDel per queue, and the number of cells that each has in the buffer.
 
 use std::cmp::Reverse;
 
@@ -55,7 +55,7 @@ impl FrameRule for BySojournPerVc {
     const SUMMARY: &'static str =
         "CoDel in a queue for each VC; a full buffer drops at the head of the longest.";
     const REFERENCE: &'static str = "RFC 8290";
-    const PER_VC: &'static str = "the fate of the frames in progress at either end of the queue, cells in the buffer, five numbers of CoDel";
+    const PER_VC: &'static str = "the fate of the frames in progress at either end of the queue, cells in the buffer, six numbers of CoDel";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {

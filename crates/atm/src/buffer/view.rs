@@ -98,7 +98,7 @@ pub trait PortState {
         0
     }
 
-    /// How often the turn of the queue came that the unit at hand, of `vc`, has left, and it was empty; nothing if a queue that empties has no
+    /// How often the queue that the unit at hand, of `vc`, joins or has left was empty when its turn came; nothing if a queue that empties has no
     /// turn.
     fn empty_turns(&self, vc: u32) -> Option<u64> {
         let _ = vc;

@@ -9,7 +9,7 @@
 //! FQ-CoDel hashes to 1024 queues, which are 1024 sets of one; CAKE to 128 sets of eight, where hardly any VCs meet. In CAKE a packet may go
 //! into another queue than one of its flow that still waits; here it follows that one, so that a VC stays in order.
 //!
-//! State per queue: a counter and a place in a list. The time per packet is constant if the quantum covers the largest packet.
+//! State per queue: two counters and a place in a list. The time per packet is constant if the quantum covers the largest packet.
 
 use std::collections::VecDeque;
 

@@ -76,3 +76,24 @@ impl CongestionControl for Reno {
 fn half_of(flow: &Flow, window: u64) -> u64 {
     window / 2 / flow.mss * flow.mss
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::StackSpec;
+
+    /// `tcp_reno_ssthresh` of Linux halves the window, 4.3BSD the smaller of the window and the receiver's.
+    #[test]
+    fn what_is_halved_is_the_window_in_linux_whatever_the_receiver_tells() {
+        let params = StackSpec::default().resolve().expect("the default stack is possible");
+        let mut flow = Flow::new(params);
+        (flow.cwnd, flow.rwnd) = (101 * flow.mss, 10 * flow.mss);
+        for (halving, segments) in [(Halving::Segments, 50), (Halving::Window, 5)] {
+            Arc::make_mut(&mut flow.params).halving = halving;
+            assert_eq!(Reno::default().on_loss(&flow), segments * flow.mss);
+            assert_eq!(Reno::default().on_mark(&flow), segments * flow.mss);
+        }
+    }
+}

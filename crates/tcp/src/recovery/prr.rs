@@ -5,14 +5,14 @@ use crate::flow::Flow;
 /// What has been delivered and sent since a recovery began, in bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Prr {
-    /// RecoverFS: the flight when it began, without what limited transmit added, as in the examples of section 3.1.
+    /// RecoverFS: the flight when it began, without what limited transmit added, as in the examples of section 3.1; in Linux the window.
     recover_fs: u64,
     delivered: u64,
     out: u64,
 }
 
 impl Prr {
-    /// At the beginning of a recovery from a flight of `recover_fs`.
+    /// At the beginning of a recovery, or of a reduction for a mark, from `recover_fs`.
     pub(super) fn begin(recover_fs: u64) -> Self {
         Self { recover_fs, ..Self::default() }
     }

@@ -77,7 +77,7 @@ pub struct StackSpec {
     /// Standard: `byte-counting`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_avoidance: Option<CongestionAvoidance>,
-    /// What `congestion-control = "reno"`, and `"dctcp"` and `"prague"` as it, halve at a loss (RFC 5681 section 3.1). Standard: `flight`; `linux` and
+    /// What `congestion-control = "reno"` halves at a loss (RFC 5681 section 3.1); `"dctcp"` and `"prague"` do the same. Standard: `flight`; `linux` and
     /// `prague`: `segments`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub halving: Option<Halving>,

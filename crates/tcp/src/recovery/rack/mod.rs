@@ -74,7 +74,7 @@ impl Rack {
 
     /// The reordering window.
     fn window(&self, flow: &Flow) -> Time {
-        let srtt = flow.timer.estimator.srtt().unwrap_or(0);
+        let srtt = flow.timer.estimator.srtt();
         self.order.window(srtt, self.episode.is_some(), self.board.sacked())
     }
 
@@ -153,7 +153,7 @@ impl Rack {
         let ssthresh = if answered { flow.ssthresh } else { reduced(flow, congestion) };
         let owned = congestion.sets_window();
         let cwnd = if owned { flow.cwnd } else { ssthresh };
-        let flight = match flow.params.reductions {
+        let from = match flow.params.reductions {
             Reductions::Standard => flow.in_network(),
             Reductions::Linux => flow.cwnd,
         };
@@ -165,7 +165,7 @@ impl Rack {
         }
         flow.limits.set(now, Limit::Recovery);
         if !owned {
-            self.prr.get_or_insert_with(|| Prr::begin(flight));
+            self.prr.get_or_insert_with(|| Prr::begin(from));
         }
         self.episode = Some(Episode { recovery_point: flow.max, after_timeout: false });
         self.forced = true;
@@ -361,8 +361,8 @@ impl Rack {
         Some(bytes)
     }
 
-    /// Whether what ACKs only report opens the window too. Linux lets it once it has seen reordering (`tcp_may_raise_cwnd`): what is reported is
-    /// not counted again when it is acknowledged.
+    /// Whether what ACKs only report opens the window too, as it is not counted again when it is acknowledged. Linux lets it once something has come
+    /// more than three segments late (`tcp_may_raise_cwnd`); here any reordering will do.
     fn grows_by_reports(&self, flow: &Flow) -> bool {
         flow.params.reductions == Reductions::Linux
             && self.order.reordering_seen()

@@ -127,13 +127,13 @@ impl Order {
 
     // RFC 8985 §3.3.2: SHOULD wait for nothing before reordering is seen, in recovery or with three segments reported
     // RFC 8985 §3.3.2: MUST bound the reordering window, by SRTT
-    /// RACK.reo_wnd.
-    pub(super) fn window(&self, srtt: Time, recovering: bool, sacked: u32) -> Time {
-        if !self.reordering_seen && (recovering || sacked >= DUP_THRESH) {
+    /// RACK.reo_wnd. Before anything was delivered there is no round trip, and no time to wait; what was reported may be the first to tell of one.
+    pub(super) fn window(&self, srtt: Option<Time>, recovering: bool, sacked: u32) -> Time {
+        let known = self.min_rtt < NEVER;
+        if !known || !self.reordering_seen && (recovering || sacked >= DUP_THRESH) {
             return 0;
         }
-        // Before the first sample there is no SRTT, and no time to wait.
-        (self.min_rtt / 4).saturating_mul(self.reo_wnd_mult).min(srtt)
+        (self.min_rtt / 4).saturating_mul(self.reo_wnd_mult).min(srtt.unwrap_or(NEVER))
     }
 
     /// Whether something has ever come late.

@@ -108,7 +108,7 @@ impl Undo {
     // RFC 9438 §4.9.2: MAY restore what there was before a spurious loss
     // RFC 9438 §4.9.2: SHOULD go on with the present values if cwnd is above cwnd_prior long after the loss
     /// Restores the windows and the congestion control (RFC 9438 section 4.9.2); false if it comes long after the loss and the window has
-    /// grown beyond what it was. There was no reduction then: what was owed for it is not told, and a mark that came meanwhile
+    /// grown beyond what it was, where Linux still restores the threshold if that was larger. There was no reduction then: what was owed for it is not told, and a mark that came meanwhile
     /// counts as if this ACK told of it (RFC 3168 section 6.1.2).
     pub(super) fn restore(
         self,
@@ -186,6 +186,13 @@ mod tests {
             assert_eq!(undo.restore(0, &mut flow, &mut congestion, Found::Late), restored);
             let ssthresh = if restored { 20 * flow.mss } else { 7 * flow.mss };
             assert_eq!((flow.cwnd, flow.ssthresh), (11 * flow.mss, ssthresh), "{reductions}");
+            // A threshold that was lower does not come back.
+            flow.ssthresh = 5 * flow.mss;
+            let undo = Undo::new(0, &flow, &congestion, false, 0);
+            flow.ssthresh = 7 * flow.mss;
+            flow.cwnd = 12 * flow.mss;
+            undo.restore(0, &mut flow, &mut congestion, Found::Late);
+            assert_eq!(flow.ssthresh, 7 * flow.mss, "{reductions}");
         }
     }
 
