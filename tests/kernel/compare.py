@@ -40,6 +40,11 @@ DRAWN_BUFFERS = (20, 42)
 DRAWN_MARK = 21
 
 
+def named(congestion: str) -> str:
+    """The name of a congestion control as the tables print it."""
+    return "CUBIC" if congestion == "cubic" else "Reno"
+
+
 def percent(found: float, kernel: float) -> str:
     return f"{100 * (found / kernel - 1):+.1f} %"
 
@@ -65,7 +70,7 @@ def of_one_flow(sack: bool) -> Iterator[list[object]]:
             settled = scenario(row).with_({"warm-up": f"{row.seconds / 2:g} s"})
             found, kernel = run(settled)[0].throughput, row.steady
         yield [
-            row.congestion.upper() if row.congestion == "cubic" else "Reno",
+            named(row.congestion),
             f"{row.rtt_ms:g} ms",
             row.buffer,
             f"{kernel:.2f}",
@@ -85,7 +90,7 @@ def of_random_losses(sack: bool) -> Iterator[list[object]]:
         again = sum(row.retransmitted for row in same) / len(same)
         found = run(scenario(same[0]), REPLICATIONS)[0]
         yield [
-            same[0].congestion.upper() if same[0].congestion == "cubic" else "Reno",
+            named(same[0].congestion),
             f"{same[0].rtt_ms:g} ms",
             f"{100 * same[0].loss:g} %",
             f"{kernel:.2f}",
@@ -101,7 +106,7 @@ def of_marks() -> Iterator[list[object]]:
     for row in marked():
         found = run(scenario(row))[0]
         yield [
-            row.congestion.upper() if row.congestion == "cubic" else "Reno",
+            named(row.congestion),
             f"{row.rtt_ms:g} ms",
             row.mark,
             f"{row.throughput:.2f}",
@@ -117,13 +122,12 @@ def of_transfers() -> Iterator[list[object]]:
     for algorithm in ALGORITHMS:
         rows = [row for row in transfers() if row.congestion == algorithm]
         for size in dict.fromkeys(row.bytes for row in rows):
-            name = "CUBIC" if algorithm == "cubic" else "Reno"
             times = [
                 f"{row.completion:.3f} / {run(scenario(row))[0].completion:.3f}"
                 for row in rows
                 if row.bytes == size
             ]
-            yield [name, f"{size / 1000:g} kB", *times]
+            yield [named(algorithm), f"{size / 1000:g} kB", *times]
 
 
 def transfer_paths() -> list[str]:

@@ -330,7 +330,7 @@ def test_a_run_with_short_flows_answers_how_long_they_take(scenario: ct.Scenario
 
 
 def lead_of(html: str) -> tuple[str, list[str]]:
-    """What is asked at the beginning of a report, and the answers."""
+    """The questions at the beginning of a report, and their answers."""
     (question,) = re.findall(r'<p class="question">(.*?)</p>', html)
     return question, re.findall(r'<p class="answer">(.*?)</p>', html)
 

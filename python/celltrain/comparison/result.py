@@ -591,7 +591,7 @@ def misled(found: Comparison, metric: str) -> list[str]:
 
 
 def not_judged(metric: str) -> InputError:
-    """The error where the best variant by a metric is asked for, of which neither more nor less is better."""
+    """The error for the best variant by a metric that has no better direction."""
     return InputError(f"no variant is best by {metric}: neither more nor less of it is better")
 
 

@@ -51,7 +51,7 @@ class _Client(NamedTuple):
 def open_requests(scenario: Scenario, rows: Iterable[Sequence[Any]], replications: int) -> float:
     """How many requests of a run are open at its end: an estimate; 0 where they are like the answered ones.
 
-    Results count answers and no requests. A client thinks or has one request open. It thinks once for every
+    Results count answers, not requests. A client thinks or has one request open. It thinks once for every
     answer, and is as often found with an open request as it waits for one: for what its think times leave of
     the measured time. It waits at least for the answers that are counted; the rest of its waiting is for the
     open ones.

@@ -17,10 +17,10 @@ GOODPUT, DELIVERED = "goodput", "delivered"
 """The rate, and the series that it is made of."""
 
 POINTS = 100
-"""Averaging times within the time that is shown, about, unless one is asked for."""
+"""Number of averaging intervals in the time shown, roughly, unless an interval is given."""
 
 STEPS = (1, 2, 5, 10)
-"""The digits with which an averaging time begins that nobody asked for."""
+"""Leading digits of an averaging time that is chosen automatically."""
 
 EQUAL = 1e-6
 """The part of a sampling interval by which an averaging time may seem shorter than it, by rounding."""

@@ -64,7 +64,7 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
 
 
 def _question(measure: Measure) -> str:
-    """What is asked of the variants by the first measure."""
+    """The question about the variants that the first measure answers."""
     if measure.better is None:
         return f"How do the variants differ by {measure.title}?"
     return f"Which variant is best here by {measure.title}?"

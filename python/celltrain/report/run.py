@@ -41,7 +41,7 @@ TCP = "tcp"
 
 SHARES = "How much arrives, how evenly, and at what price?"
 TRANSFERS = "How long do transfers take, how much arrives, and at what price?"
-"""What is asked of a run in general, and of one whose flows all end."""
+"""Questions that a report answers about any run, and about one whose flows all end."""
 
 LIMIT = "limited_by_"
 """How the columns of flows begin that say what limited a sender."""

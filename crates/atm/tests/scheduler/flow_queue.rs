@@ -217,7 +217,7 @@ fn a_unit_has_left_the_queue_in_which_it_waited() {
     assert!(alone.shared(0, Side::Arrival).is_none());
 }
 
-/// RFC 8290 section 4.2: CoDel is asked for a packet of a queue when that has its turn and credits, be it empty or not.
+/// RFC 8290 section 4.2: CoDel dequeues from a queue that has its turn and credits, even an empty one.
 #[test]
 fn the_turns_of_empty_queues_are_counted() {
     for (sets, ways) in [(0, 8), (1, 8)] {

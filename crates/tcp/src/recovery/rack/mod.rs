@@ -125,7 +125,7 @@ impl Rack {
         let (Some(prr), pipe) = (&mut self.prr, self.board.pipe()) else { return };
         flow.cwnd = prr.window(flow, pipe, self.delivered);
         if self.episode.is_none() && prr.is_silent() {
-            // Something goes at once, so that the receiver hears of the reduction.
+            // A segment is sent at once, so that the receiver learns of the reduction.
             flow.cwnd = flow.cwnd.max(pipe + flow.mss);
         }
     }
