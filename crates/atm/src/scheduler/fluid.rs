@@ -101,16 +101,14 @@ impl Fluid {
         state.end
     }
 
+    /// The virtual time up to which it has counted: what ends until then has ended.
+    pub(super) fn now(&self) -> Tag {
+        self.now
+    }
+
     /// A unit of `vc`, of `size`, is pushed out or dropped. What was done of it counts for the units of the VC behind it, and for the others,
-    /// at once, if those are not as much. `behind` are their sizes, and `tags` the virtual times at which they end, which are then earlier.
-    pub(super) fn withdraw<'a>(
-        &mut self,
-        vc: u32,
-        size: u32,
-        behind: impl DoubleEndedIterator<Item = u32> + ExactSizeIterator,
-        tags: impl DoubleEndedIterator<Item = &'a mut Tag> + ExactSizeIterator,
-        service: ServiceTime,
-    ) {
+    /// at once, if those are not as much.
+    pub(super) fn withdraw(&mut self, vc: u32, size: u32, service: ServiceTime) {
         self.end_vcs();
         let work = service.of(size).bits();
         let Some(key) = self.ends.get(vc) else {
@@ -131,9 +129,20 @@ impl Fluid {
         } else {
             self.ends.set(vc, key.min(state.end));
         }
+    }
+
+    /// Computes the virtual times at which the last units of `vc` end, from what is left of it: those which had not ended and were behind
+    /// one that was withdrawn. `sizes` are theirs.
+    pub(super) fn tag<'a>(
+        &mut self,
+        vc: u32,
+        sizes: impl DoubleEndedIterator<Item = u32> + ExactSizeIterator,
+        tags: impl DoubleEndedIterator<Item = &'a mut Tag> + ExactSizeIterator,
+        service: ServiceTime,
+    ) {
+        let state = &mut self.vcs[vc as usize];
         let (mut end, mut over) = (state.end, state.over);
-        // What ended before keeps its time.
-        for (size, tag) in std::iter::zip(behind, tags).rev().take_while(|(_, tag)| **tag > self.now) {
+        for (size, tag) in std::iter::zip(sizes, tags).rev() {
             *tag = end.max(self.now);
             if state.spacing.size != size {
                 state.spacing = Spacing::new(size, state.share, service);

@@ -19,8 +19,9 @@
 //! as was given so in the busy period. A VC is not charged for units that are not sent.
 //!
 //! The state is a tag for each unit, and two heaps of VCs: those that wait, by their first tags, and those that are busy in the
-//! fluid system, by their last. The time per unit grows with the logarithm of the number of busy VCs; to push a unit out or drop it
-//! takes a step for each of its VC behind it, too. Memory is allocated only for a queue longer than any before.
+//! fluid system, by their last. The time per unit grows with the logarithm of the number of busy VCs. Where the units of a VC have
+//! different sizes, to push one out or drop it takes a step for each behind it, too. Memory is allocated only for a queue longer than
+//! any before.
 
 use std::collections::VecDeque;
 
@@ -51,16 +52,38 @@ pub struct Params {
 pub struct Wfq {
     service: ServiceTime,
     fluid: Fluid,
-    /// The virtual times at which the fluid system ends the units that wait, by VC.
-    tags: Vec<VecDeque<Tag>>,
+    /// The units that wait, by VC.
+    waiting: Vec<Waiting>,
     /// The VCs that wait, by their first tags.
     heads: Heap,
     in_service: InService,
 }
 
+/// The units of a VC that wait.
+#[derive(Debug, Clone, Default)]
+struct Waiting {
+    /// The virtual times at which the fluid system ends them.
+    tags: VecDeque<Tag>,
+    /// The size of all of them, unless they differ, or have differed since none waited.
+    size: Option<u32>,
+}
+
+impl Waiting {
+    #[inline]
+    fn push(&mut self, tag: Tag, size: u32) {
+        if self.tags.is_empty() {
+            self.size = Some(size);
+        } else if self.size != Some(size) {
+            self.size = None;
+        }
+        self.tags.push_back(tag);
+    }
+}
+
 /// The unit in service, or the last one, unless that was dropped.
 #[derive(Debug, Clone, Copy, Default)]
 struct InService {
+    tag: Tag,
     began: Instant,
     /// Its work.
     work: u128,
@@ -82,17 +105,26 @@ impl Wfq {
     /// The next unit of `vc` to be sent is another one, or there is none.
     #[inline]
     fn set_head(&mut self, vc: u32) {
-        match self.tags[vc as usize].front() {
+        match self.waiting[vc as usize].tags.front() {
             Some(&tag) => self.heads.set(vc, tag),
             None => self.heads.remove(vc),
         }
     }
 
-    /// A unit of `vc` leaves the fluid system without being sent; those from `place` on were behind it.
-    fn leave(&mut self, vc: u32, size: u32, place: usize, queues: &impl Queues) {
-        let tags = &mut self.tags[vc as usize];
-        let sizes = (place..tags.len()).map(|place| queues.size(vc, place).expect("a unit with a tag waits"));
-        self.fluid.withdraw(vc, size, sizes, tags.range_mut(place..), self.service);
+    /// A unit of `vc` with that tag leaves the fluid system without being sent; those from `place` on were behind it.
+    fn leave(&mut self, vc: u32, size: u32, tag: Tag, place: usize, queues: &impl Queues) {
+        self.fluid.withdraw(vc, size, self.service);
+        let Waiting { tags, size: common } = &mut self.waiting[vc as usize];
+        // What the fluid system ended before keeps its tag.
+        let place = place.max(tags.partition_point(|&tag| tag <= self.fluid.now()));
+        if *common != Some(size) {
+            let sizes = (place..tags.len()).map(|place| queues.size(vc, place).expect("a unit with a tag waits"));
+            self.fluid.tag(vc, sizes, tags.range_mut(place..), self.service);
+        } else if place < tags.len() {
+            // Each takes the tag of the one before it.
+            tags.pop_back();
+            tags.insert(place, tag.max(self.fluid.now()));
+        }
         self.set_head(vc);
     }
 }
@@ -119,7 +151,7 @@ impl Scheduler for Wfq {
         Ok(Self {
             service,
             fluid: Fluid::new(&shares, service),
-            tags: vec![VecDeque::new(); shares.len()],
+            waiting: vec![Waiting::default(); shares.len()],
             heads: Heap::new(shares.len()),
             in_service: InService::default(),
         })
@@ -129,21 +161,21 @@ impl Scheduler for Wfq {
     fn enqueue(&mut self, vc: u32, size: u32, now: Instant, _: &impl Queues) {
         self.fluid.serve(self.in_service.work_until(now));
         let tag = self.fluid.arrive(vc, size, self.service);
-        let tags = &mut self.tags[vc as usize];
-        if tags.is_empty() {
+        let waiting = &mut self.waiting[vc as usize];
+        if waiting.tags.is_empty() {
             self.heads.set(vc, tag);
         }
-        tags.push_back(tag);
+        waiting.push(tag, size);
     }
 
     #[inline]
     fn next(&mut self, now: Instant, queues: &impl Queues) -> Option<u32> {
-        let (_, vc) = self.heads.first()?;
-        self.tags[vc as usize].pop_front();
+        let (tag, vc) = self.heads.first()?;
+        self.waiting[vc as usize].tags.pop_front();
         self.set_head(vc);
         let size = queues.size(vc, 0).expect("the first unit of the VC waits");
         self.fluid.serve(self.in_service.work - self.in_service.done);
-        self.in_service = InService { began: now, work: self.service.of(size).bits(), done: 0 };
+        self.in_service = InService { tag, began: now, work: self.service.of(size).bits(), done: 0 };
         Some(vc)
     }
 
@@ -152,21 +184,95 @@ impl Scheduler for Wfq {
     #[inline]
     fn pass(&mut self, vc: u32, size: u32, now: Instant, _: &impl Queues) {
         self.fluid.serve(self.in_service.work - self.in_service.done);
-        self.fluid.arrive(vc, size, self.service);
-        self.in_service = InService { began: now, work: self.service.of(size).bits(), done: 0 };
+        let tag = self.fluid.arrive(vc, size, self.service);
+        self.in_service = InService { tag, began: now, work: self.service.of(size).bits(), done: 0 };
     }
 
     /// The link does nothing for the unit, which had lost its tag as it was taken out.
     fn refund(&mut self, vc: u32, size: u32, queues: &impl Queues) {
-        self.in_service = InService::default();
-        self.leave(vc, size, 0, queues);
+        let InService { tag, .. } = std::mem::take(&mut self.in_service);
+        self.leave(vc, size, tag, 0, queues);
     }
 
     fn withdraw(&mut self, vc: u32, size: u32, behind: usize, now: Instant, queues: &impl Queues) {
         self.fluid.serve(self.in_service.work_until(now));
-        let tags = &mut self.tags[vc as usize];
+        let tags = &mut self.waiting[vc as usize].tags;
         let place = tags.len() - 1 - behind;
-        tags.remove(place);
-        self.leave(vc, size, place, queues);
+        let tag = tags.remove(place).expect("the unit waits");
+        self.leave(vc, size, tag, place, queues);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use celltrain_engine::{Slot, quantity::BitRate};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::contract::Contract;
+
+    fn slot() -> Slot {
+        Slot::of_bits(424, BitRate(155_520_000))
+    }
+
+    /// By VC.
+    const SIZES: [u32; 8] = [1, 1, 1, 9, 9, 9, 1, 9];
+
+    /// Queues: how many units wait, by VC.
+    #[derive(Debug, Default)]
+    struct Counts([usize; 8]);
+
+    impl Queues for Counts {
+        fn size(&self, vc: u32, place: usize) -> Option<u32> {
+            (place < self.0[vc as usize]).then_some(SIZES[vc as usize])
+        }
+    }
+
+    fn wfq() -> Wfq {
+        let contracts = [1, 1, 1, 1, 2, 2, 3, 10].map(|weight| Contract { weight, ..Contract::default() });
+        let vcs = Vcs::of(contracts[0].category, &contracts, ServiceTime::of_cells(slot()));
+        Wfq::new(&Params::default(), vcs).unwrap()
+    }
+
+    proptest! {
+        /// Where all units are of one size, tags move on. They are those that are computed from what is left.
+        #[test]
+        fn tags_that_move_on_are_those_that_are_computed(
+            steps in prop::collection::vec((0..40_u8, 0..8_u32, 0..1_u64 << 22, any::<prop::sample::Index>()), 1..200),
+        ) {
+            let (mut both, mut counts) = ([wfq(), wfq()], Counts::default());
+            let (mut now, mut free) = (0, 0);
+            for (kind, vc, wait, behind) in steps {
+                now += if kind < 15 { 0 } else { wait };
+                let at = Instant::start_of(now);
+                both[1].waiting.iter_mut().for_each(|waiting| waiting.size = None);
+                let (size, waits) = (SIZES[vc as usize], counts.0[vc as usize]);
+                match kind {
+                    0..20 => {
+                        counts.0[vc as usize] += 1;
+                        both.iter_mut().for_each(|wfq| wfq.enqueue(vc, size, at, &counts));
+                    }
+                    20..30 if waits > 0 => {
+                        counts.0[vc as usize] -= 1;
+                        let behind = if kind < 28 { waits - 1 } else { behind.index(waits) };
+                        both.iter_mut().for_each(|wfq| wfq.withdraw(vc, size, behind, at, &counts));
+                    }
+                    30.. if now >= free && counts.0 != [0; 8] => {
+                        let [first, second] = both.each_mut().map(|wfq| wfq.next(at, &counts).unwrap());
+                        prop_assert_eq!(first, second);
+                        counts.0[first as usize] -= 1;
+                        if kind < 31 {
+                            both.iter_mut().for_each(|wfq| wfq.refund(first, SIZES[first as usize], &counts));
+                        } else {
+                            free = now + slot().ps() * u64::from(SIZES[first as usize]);
+                        }
+                    }
+                    _ => {}
+                }
+                for (quick, slow) in std::iter::zip(&both[0].waiting, &both[1].waiting) {
+                    prop_assert_eq!(&quick.tags, &slow.tags);
+                }
+            }
+        }
     }
 }
