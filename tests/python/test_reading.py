@@ -157,3 +157,22 @@ def test_sql_over_several_experiments_says_what_collect_says(scenario: ct.Scenar
         for file, metric, mean, deviation, count in rows:
             values = wanted[Path(file).parent.name, metric]
             assert (mean, deviation, count) == pytest.approx(values, rel=1e-9, nan_ok=True), metric
+
+
+def test_experiments_are_collected(scenario: ct.Scenario, tmp_path: Path) -> None:
+    ct.run(scenario, replications=2).write(tmp_path / "one")
+    ct.sweep(scenario, grid={"switch.buffer": ["100 cells"]}, replications=1, out=tmp_path / "deep" / "two")
+    found = ct.collect(tmp_path / "**")
+    assert found["folder"].unique().sort().to_list() == [
+        str(tmp_path / "deep" / "two"),
+        str(tmp_path / "one"),
+    ]
+    assert set(found["experiment"]) == {scenario.name}
+    assert set(found["celltrain"]) == {ct.__version__}
+    assert set(found["seed"]) == {scenario.seed}
+    assert found.filter(folder=str(tmp_path / "one"), metric="goodput").height == 2
+    assert ct.collect(tmp_path / "one", "flows").height == 4
+    with pytest.raises(ct.InputError, match="holds results"):
+        ct.collect(tmp_path / "nothing" / "**")
+    with pytest.raises(ct.InputError, match="unknown frame 'flow'"):
+        ct.collect(tmp_path / "**", "flow")
