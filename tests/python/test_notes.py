@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -320,6 +321,9 @@ MIXED: dict[str, Any] = {
     ],
 }
 
+NETWORK = (("x", "host"), ("s", "switch"), ("y", "host"))
+"""A host, a switch and a host."""
+
 VBR = {"vc.category": "ubr", "switch.allocator": None}
 
 
@@ -474,7 +478,11 @@ def test_what_is_served_first_is_counted_by_what_limits_it(
             },
             110,
         ),
-        ({"kind": "bursty", "bytes": "48 kB", "every": "4 ms"}, 106),
+        # Each segment of 1460 B in 32 cells.
+        ({"kind": "bursty", "bytes": "48 kB", "every": "4 ms"}, 96 * 32 * 53 / 1460),
+        # A packet of 1500 B in 32 cells, 1 in 2.
+        ({"kind": "cbr", "rate": "96 Mbit/s", "packet": "1500 B"}, 96 * 32 * 53 / 1500),
+        ({"kind": "poisson", "rate": "50 Mbit/s", "packet": "40 B"}, 50 * 2 * 53 / 40),
         ({"kind": "greedy"}, 149.76),
         ({"kind": "cbr", "rate": "90 Mbit/s"}, None),
         ({"kind": "finite", "bytes": "1 MB"}, None),
@@ -486,6 +494,69 @@ def test_cbr_and_vbr_are_counted_by_their_mean_rates(traffic: dict[str, Any], ra
     base["switch"] = {"buffer": "2000 cells", "discard": {"policy": "dfba"}}
     found = shortfalls(ct.Scenario.from_dict({**base, "flow": flows}))
     assert [one.taken / 1e6 for one in found] == ([] if rate is None else [pytest.approx(rate)])
+
+
+@pytest.mark.parametrize("overhead", ["0 B", "38 B"])
+@pytest.mark.parametrize("key", ["link.overhead", "link.trunk.overhead", "link-override"])
+def test_links_of_packets_carry_these_with_what_they_add(overhead: str, key: str) -> None:
+    """A packet of 100 B takes 3 cells of 53, but 138 B of a link of packets at most."""
+    traffic = {"kind": "cbr", "rate": "75 Mbit/s", "packet": "100 B"}
+    flows = [
+        {"name": "1", "vc": {"category": "vbr"}, "traffic": traffic},
+        {"name": "2", "vc": {"category": "ubr", "mcr": "60 Mbit/s"}},
+    ]
+    base = {**MIXED, "flow": flows, "topology": {"kind": "n-source", "sources": 2}}
+    base["switch"] = {"buffer": "2000 packets", "discard": {"policy": "tail-drop"}}
+    link: dict[str, Any] = {"rate": "150 Mbit/s", "framing": "packets"}
+    own = {"from": "switch1", "to": "switch2", "link": {"overhead": overhead}}
+    if key == "link-override":
+        base["link-override"] = [own]
+    packets = ct.Scenario.from_dict({**base, "link": link})
+    if key != "link-override":
+        packets = packets.with_({key: overhead})
+    found = {one.port: one.taken / 1e6 for one in shortfalls(packets)}
+    if overhead == "0 B":
+        assert found == {}
+    else:
+        assert found["switch1 > switch2"] == pytest.approx(75 * 138 / 100)
+        used = ct.run(
+            packets.with_({"flow.1.traffic": {"kind": "cbr", "rate": "1 Mbit/s", "packet": "100 B"}})
+        )
+        assert used.estimate("utilisation").mean * 150 == pytest.approx(76 * 138 / 100, rel=0.01)
+    cells = {"buffer": "2000 cells", "discard": {"policy": "dfba"}}
+    plain = {one: table for one, table in base.items() if one != "link-override"}
+    (short,) = shortfalls(ct.Scenario.from_dict({**plain, "link": {"rate": "150 Mbit/s"}, "switch": cells}))
+    assert short.taken / 1e6 == pytest.approx(75 * 3 * 53 / 100)
+
+
+def test_a_flow_over_cells_and_one_over_packets_count_by_their_own_links() -> None:
+    """Two networks in one scenario: the same packets fill a link of cells, and leave one of packets free."""
+    nodes = [{"name": f"{node}{n}", "kind": kind} for n in "12" for node, kind in NETWORK]
+    framings = {"1": "cells", "2": "packets"}
+    links = [
+        {"from": f"{one}{n}", "to": f"{other}{n}", "framing": framing}
+        for n, framing in framings.items()
+        for one, other in (("x", "s"), ("s", "y"))
+    ]
+    traffic = {"kind": "cbr", "rate": "90 Mbit/s", "packet": "100 B"}
+    flows = [
+        {"name": f"{name}{n}", "from": f"x{n}", "to": f"y{n}", "vc": vc, "traffic": traffic}
+        for n in framings
+        for name, vc in (("a", {"category": "vbr"}), ("b", {"category": "ubr", "mcr": "50 Mbit/s"}))
+    ]
+    base = {key: one for key, one in MIXED.items() if key not in ("flow", "topology", "switch")}
+    found = shortfalls(
+        ct.Scenario.from_dict(
+            {
+                **base,
+                "topology": {"kind": "graph", "node": nodes, "link": links},
+                "switch": {"buffer": "unlimited"},
+                "flow": flows,
+            }
+        )
+    )
+    assert [one.port for one in found] == ["s1 > y1"]
+    assert found[0].taken / 1e6 == pytest.approx(90 * 3 * 53 / 100)
 
 
 def test_minimum_rates_of_abr_behind_vbr_are_noted() -> None:
@@ -527,3 +598,22 @@ def test_the_contract_of_a_shared_vc_counts_once() -> None:
     for one in network["flow"][2:]:
         one["vc"]["mcr"] = "20 Mbit/s"
     assert [one.promised for one in shortfalls(ct.Scenario.from_dict(network))] == [20e6]
+
+
+@pytest.mark.parametrize(("rate", "is_broken"), [("20 Mbit/s", False), ("60 Mbit/s", True)])
+def test_guarantees_of_packets_are_those_of_their_bits(rate: str, is_broken: bool) -> None:
+    """Each VC gets half of the link: more than 20 Mbit/s, and less than 60."""
+    packets = {
+        **{key: one for key, one in STEADY.items() if key not in ("flow", "group", "vc")},
+        "topology": {"kind": "n-source", "sources": 2},
+        "link": {"framing": "packets", "rate": "100 Mbit/s"},
+        "switch": {"buffer": "40 packets", "vc-buffer": "20 packets", "scheduler": {"discipline": "wfq"}},
+        "tcp": {"window-scaling": True, "receive-window": "1 MB"},
+        "flow": [{"name": "1 .. 2", "vc": {"category": "gfr", "mcr": rate}}],
+    }
+    found = ct.run(ct.Scenario.from_dict({**packets, "duration": "15 s"}), replications=1)
+    assert all(40e6 < value < 50e6 for value in found.flows["goodput"])
+    notes = [line for line in advice(found) if "asks for more than its guarantee" in line]
+    assert len(notes) == is_broken
+    for note in notes:
+        assert re.search(r"gets (7[5-9]|8\d)(\.\d)? % of it", note), note

@@ -13,6 +13,7 @@ from celltrain import statistics
 from celltrain.cells import CELL_BITS
 from celltrain.errors import InputError, ScenarioError
 from celltrain.notes.elsewhere import LOAD, Load, is_any_worse, is_chosen, loads, port_sentence, worse
+from celltrain.notes.framing import links, packet_of
 from celltrain.notes.limits import BY_TIMEOUT, BY_WINDOW, FLOW, MOST_OF_THE_TIME, PORT, Ports, sentences
 from celltrain.notes.requests import ANSWERED, open_requests
 from celltrain.notes.samples import missed_peaks
@@ -596,7 +597,7 @@ def _broken_guarantees(result: "Result", scenario: Scenario) -> list[str]:
 
     A VC asks for more if it sends more, or if nothing but its congestion control holds up a flow of TCP.
     """
-    times = dict(_active_times(scenario))
+    times, units = dict(_active_times(scenario)), dict(_units(scenario))
     parts: dict[str, list[float]] = {}
     rows = result.rows("flows", "replication", "circuit", "flow", "mcr", "cells_sent", "cells_useful", *BUSY)
     for _, vc in groupby(sorted(rows, key=lambda row: row[:2]), key=lambda row: row[:2]):
@@ -606,7 +607,7 @@ def _broken_guarantees(result: "Result", scenario: Scenario) -> list[str]:
         active = max(times.get(str(row[2]), 0.0) for row in every)
         if active <= 0:
             continue  # what is left of it drains
-        bits = CELL_BITS / active
+        bits = units.get(flow, CELL_BITS) / active
         if mcr > 0 and (is_busy or bits * sum(row[4] for row in every) > mcr):
             parts.setdefault(flow, []).append(bits * sum(row[5] for row in every) / mcr)
     least = {flow: statistics.mean(values) for flow, values in parts.items()}
@@ -624,6 +625,17 @@ def _active_times(scenario: Scenario) -> Iterator[tuple[str, float]]:
     for name, tables in flow_tables(scenario.to_dict(), scenario.core.flow_names()):
         begin, end = active_time(scenario, tables)
         yield name, end - begin
+
+
+def _units(scenario: Scenario) -> Iterator[tuple[str, float]]:
+    """The bits of a packet of each flow on the first link behind a switch, if that carries packets."""
+    settings, names = scenario.resolved(), scenario.core.flow_names()
+    every = links(scenario, settings)
+    crossed = scenario.core.ports_of(names)
+    for (name, tables), (there, _) in zip(flow_tables(settings, names), crossed, strict=True):
+        first = next((every[port] for port, _ in there if port in every), None)
+        if first is not None and first.framing == "packets":
+            yield name, first.bits(packet_of(tables))
 
 
 def _alike(fingerprints: Iterable[str]) -> str:

@@ -1,13 +1,13 @@
 """Guarantees that ports serve after other categories, which may leave less of a link than is guaranteed."""
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from celltrain import _core
-from celltrain.cells import CELL_BITS, PAYLOAD_BITS
+from celltrain.cells import CELL_BITS
+from celltrain.notes.framing import Link, links, packet_of, segment_of
 from celltrain.notes.tables import (
+    FlowTables,
     Settings,
     each,
     ends,
@@ -35,8 +35,8 @@ LEAST_TARGET = 0.01
 ROUNDING = 1e-6
 """The part of a rate by which sums of rates may be off."""
 
-_BITS = {"cells/s": float(CELL_BITS), "bit/s": 1.0, "s": 1.0, "B": 8.0 * CELL_BITS / PAYLOAD_BITS}
-"""What one of a unit is: bits on a link per second, seconds, or bits on a link."""
+_BITS = {"cells/s": float(CELL_BITS), "bit/s": 1.0, "s": 1.0, "B": 8.0}
+"""What one of a unit is: bits per second, seconds, or bits."""
 
 
 class Shortfall(NamedTuple):
@@ -57,14 +57,27 @@ class Shortfall(NamedTuple):
     """The largest such share that leaves what is guaranteed; 0 or less where none does."""
 
 
+class _Load(NamedTuple):
+    """What a flow may send on average."""
+
+    rate: float
+    """Bits per second, of packets or of cells; infinity for what the network alone limits."""
+    octets: float
+    """Those of a packet; 0 where the rate is that of the cells."""
+
+
 class _Vc(NamedTuple):
-    """A VC: bits per second."""
+    """A VC: bits per second on a link."""
 
     category: str
     promised: float
-    wanted: float
-    """What it may send on average; infinity for what the network alone limits."""
+    loads: tuple[_Load, ...]
+    """What its flows may send."""
     peak: float
+
+    def takes(self, link: Link) -> float:
+        """What it may take of a link on average."""
+        return min(sum(one.rate * link.bits_per_bit(one.octets) for one in self.loads), self.peak)
 
 
 class _Allocator(NamedTuple):
@@ -106,8 +119,8 @@ def _change(worst: Shortfall) -> str:
 def shortfalls(scenario: Scenario) -> list[Shortfall]:
     """The categories that may get less than they are guaranteed, at each port of a switch."""
     settings = scenario.resolved()
-    rates = {str(one["name"]): float(one["rate"]) for one in json.loads(_core.ports(scenario.core))}
-    crossing: dict[str, dict[str, list[tuple[float, _Vc]]]] = {name: {} for name in rates}
+    every = links(scenario, settings)
+    crossing: dict[str, dict[str, list[tuple[float, _Vc]]]] = {name: {} for name in every}
     vcs = _vcs(settings, scenario.core.flow_names())
     for vc, (there, _) in zip(vcs.values(), scenario.core.ports_of([*vcs]), strict=True):
         for port, share in there:
@@ -116,17 +129,19 @@ def shortfalls(scenario: Scenario) -> list[Shortfall]:
     found: list[Shortfall] = []
     for port, categories in crossing.items():
         if any(vc.promised for category in MINIMA for _, vc in categories.get(category, ())):
-            found += _at(port, rates[port], categories, _allocator(settings, port))
+            allocator = _allocator(settings, port)
+            found += _at(port, every[port], categories, allocator)
     return found
 
 
 def _at(
     port: str,
-    rate: float,
+    link: Link,
     categories: Mapping[str, Sequence[tuple[float, _Vc]]],
     allocator: _Allocator | None,
 ) -> Iterator[Shortfall]:
     """The categories that may get less than they are guaranteed at one port."""
+    rate = link.rate
     taken = 0.0
     kept = 0.0
     """What would be taken whatever the allocator aims at."""
@@ -141,7 +156,7 @@ def _at(
             helps = sooner[-1] == "abr" and kept + promised <= rate
             key = allocator.key if allocator is not None and helps else None
             yield Shortfall(port, category, (*sooner,), taken, rate, promised, key, 1 - promised / span)
-        wanted = min(sum(share * vc.wanted for share, vc in some if share), rate - taken)
+        wanted = min(sum(share * vc.takes(link) for share, vc in some if share), rate - taken)
         if category == "abr" and wanted > 0 and allocator is not None:
             span = rate if allocator.of_link else rate - taken
             most = allocator.target * span - (taken if allocator.of_link else 0.0)
@@ -171,13 +186,13 @@ def _vcs(settings: Settings, names: Sequence[str]) -> dict[str, _Vc]:
     firsts: dict[object, str] = {}
     found: dict[str, _Vc] = {}
     for name, tables in flow_tables(settings, names):
-        own, wanted = tables[0], _wanted(traffic_of(tables))
+        own, load = tables[0], _load(tables)
         circuit = own.get("circuit")
         first = firsts.setdefault(
             name if circuit is None else (own.get("from"), own.get("to"), circuit), name
         )
         vc = found.get(first) or _vc(first_table(tables, "vc"), first_table(tables, "abr"))
-        found[first] = vc._replace(wanted=min(vc.wanted + wanted, vc.peak))
+        found[first] = vc._replace(loads=(*vc.loads, load))
     return found
 
 
@@ -193,10 +208,19 @@ def _vc(contract: Settings, abr: Settings) -> _Vc:
         peaks.append(contract.get("mcr"))
     peak = min((_amount(one) for one in peaks if one), default=math.inf)
     promised = _amount(abr.get("mcr") if is_abr else contract.get("mcr"))
-    return _Vc(str(contract.get("category")), promised, 0.0, peak)
+    return _Vc(str(contract.get("category")), promised, (), peak)
 
 
-def _wanted(traffic: Settings) -> float:
+def _load(tables: FlowTables) -> _Load:
+    """What a flow with such tables may send on average."""
+    traffic = traffic_of(tables)
+    rate, packet = _mean_rate(traffic), packet_of(tables)
+    if traffic.get("kind") == "bursty":
+        rate *= packet / segment_of(tables)  # with the headers
+    return _Load(rate, packet if math.isfinite(rate) else 0.0)
+
+
+def _mean_rate(traffic: Settings) -> float:
     """The mean rate of what a flow carries; 0 for what the scenario alone does not tell."""
     match traffic.get("kind"):
         case "greedy":
@@ -219,6 +243,6 @@ def _wanted(traffic: Settings) -> float:
 
 
 def _amount(value: object) -> float:
-    """A rate or a time, or bytes as bits on a link; 0 for what is none."""
+    """A rate or a time, or bytes as bits; 0 for what is none."""
     size, unit = in_base_unit(value) or (0.0, "")
     return size * _BITS.get(unit, 0.0)
