@@ -23,8 +23,7 @@ from celltrain.plots import compared_points
 from celltrain.registry import COMPARED
 from celltrain.report import comparison_report
 from celltrain.report.parts import points_chart
-from celltrain.results.transfers import COUNTS, LEGEND
-from celltrain.sweeps.view import measures as shown_of_sweep
+from celltrain.results.censored import TRANSFERS, legend
 from celltrain.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -458,11 +457,28 @@ def test_variants_of_different_traffic_share_what_all_of_them_have(scenario: ct.
     assert [one.name for one in found.measures] == [*COMPARED]
 
 
-def test_a_sweep_of_transfers_begins_with_how_long_they_take(scenario: ct.Scenario) -> None:
-    """It judges nothing, so it shows the goodput too, by which loads and buffers can be told apart."""
-    brief = scenario.with_({"duration": "100 ms", "traffic": SHORT})
-    found = ct.sweep(brief, grid={"traffic.load": [0.1, 0.2]}, replications=1)
-    assert [one.name for one in shown_of_sweep(found)] == [*FCT, *COMPARED]
+@pytest.mark.parametrize(
+    ("settings", "names"),
+    [
+        ({}, [*COMPARED]),
+        ({"traffic": SHORT}, FCT + REST),
+        ({"traffic": ANSWERS}, RESPONSE + REST),
+        ({"flow": [{"name": "2", "traffic": SHORT}]}, [*FCT, *COMPARED]),
+    ],
+    ids=["greedy", "short flows", "requests", "short flows beside a greedy one"],
+)
+def test_a_sweep_has_the_usual_measures_of_a_comparison(
+    scenario: ct.Scenario, settings: dict[str, Any], names: list[str]
+) -> None:
+    """The goodput of transfers alone is the load that they are offered."""
+    brief = scenario.with_({"duration": "100 ms", **settings})
+    found = ct.sweep(brief, grid={"switch.buffer": ["100 cells", "200 cells"]}, replications=1)
+    assert [one.name for one in found.measures] == names
+    until = {"metric": "goodput", "rel-ci": "99 %", "max-replications": 3}
+    followed = ct.sweep(brief, grid={"switch.buffer": ["100 cells"]}, replications=3, until=until)
+    assert [one.name for one in followed.measures] == (
+        names if "goodput" in names else ["goodput", *names]
+    ), "the metric that a plan follows is always there"
 
 
 def test_a_measure_without_a_better_direction_is_shown_and_not_judged(
@@ -651,7 +667,7 @@ def test_nobody_is_best_by_the_times_of_the_transfers_that_ended(scenario: ct.Sc
         "Nothing is decided by mean flow completion time: too many transfers had not ended under does not "
         "(3 of 6), and the times are those of the others."
     )
-    assert text.capital(LEGEND) in found.explanation()
+    assert text.capital(legend([TRANSFERS])) in found.explanation()
     page, what = comparison_report(found), "Mean flow completion time"
     assert f"{what}, the lowest variant first; none is best, as too many transfers had not ended." in page
     assert f"{what} less that of ends, the lowest first." in page
@@ -667,7 +683,8 @@ def test_nobody_is_best_by_the_times_of_the_transfers_that_ended(scenario: ct.Sc
         (None, None),
     ]
     # Results of older versions have no such counts.
-    vars(found)["every_measure"] = [one for one in found.every_measure if one.name not in COUNTS]
+    vars(found)["every_measure"] = [one for one in found.every_measure if one.name not in TRANSFERS.counts]
+    vars(found).pop("_censored")
     assert found.to_json()["rows"][2]["flows_completed"] is None
 
 

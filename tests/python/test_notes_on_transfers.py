@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import celltrain as ct
-from celltrain.notes.advice import _too_short, advice, advice_on_sweep
+from celltrain.notes.advice import advice, advice_on_sweep
+from celltrain.notes.short import too_short
 
 
 def test_completion_times_of_those_that_completed_are_noted(scenario: ct.Scenario) -> None:
@@ -22,7 +23,7 @@ def test_completion_times_of_those_that_completed_are_noted(scenario: ct.Scenari
 def noted(completed: int, unfinished: int, turned_away: int = 0) -> list[str]:
     """Notes on a run whose transfers fared so."""
     counts = {"completed": completed, "unfinished": unfinished, "turned_away": turned_away}
-    return [note for _, note in _too_short({f"flows_{name}": float(n) for name, n in counts.items()})]
+    return [note for _, note in too_short({f"flows_{name}": float(n) for name, n in counts.items()})]
 
 
 def test_high_percentiles_are_cut_off_where_a_hundredth_has_not_completed() -> None:

@@ -22,13 +22,14 @@ from celltrain import experiment, statistics
 from celltrain.experiment import Task
 from celltrain.report.sweep import sweep_report
 from celltrain.results import Record
-from celltrain.results.transfers import COUNTS, LEGEND, Transfers
+from celltrain.results.censored import TRANSFERS, Censored
+from celltrain.results.censored import legend as legend_of
 from celltrain.runs import making
 from celltrain.runs.entry import TABLES
 from celltrain.runs.store import FILE
 from celltrain.runs.work import Batch, work, worker_version
 from celltrain.sweeps import FRAMES, make_plan, run_plan
-from celltrain.sweeps.transfers import incomparable, transfers
+from celltrain.sweeps.censored import incomparable
 from celltrain.sweeps.view import legend
 from celltrain.verdicts import nearly_normal, spent_confidence
 
@@ -545,31 +546,38 @@ def test_times_of_points_whose_transfers_do_not_all_end_are_marked(
     (cut,) = (line for line in answer.out.splitlines() if line.startswith(" 1 GB "))
     assert "not ended" not in whole
     assert re.search(r" ms, 3 of 6 not ended +[0-9.]+ ± [0-9.]+ Mbit/s", cut), cut
-    assert f"\n{LEGEND}\n" in answer.out
+    assert f"\n{legend_of([TRANSFERS])}\n" in answer.out
     rows = json.loads(cli(*words, "--json").out)["rows"]
-    counts = [[row.get(name) for name in COUNTS] for row in rows]
+    counts = [[row.get(name) for name in TRANSFERS.counts] for row in rows]
     assert counts == [[None, None], [6, 0], [None, None], [3, 3]]
     found = ct.Sweep.read(tmp_path / "out")
-    assert found.table("Mean flow completion time")[[*COUNTS]].rows() == [(6, 0), (3, 3)]
-    assert not {*COUNTS} & {*found.table("goodput").columns}
+    assert found.table("Mean flow completion time")[[*TRANSFERS.counts]].rows() == [(6, 0), (3, 3)]
+    assert not {*TRANSFERS.counts} & {*found.table("goodput").columns}
     assert "3 of 6 not ended" in found._repr_html_()
-    assert LEGEND in found._repr_html_()
+    assert legend_of([TRANSFERS]) in found._repr_html_()
     assert incomparable(found, "fct_mean") == [1]
     assert incomparable(found, "goodput") == []
 
 
 def test_a_sweep_whose_transfers_all_end_has_no_mark(
-    transferring: ct.Scenario, scenario: ct.Scenario
+    transferring: ct.Scenario, scenario: ct.Scenario, tmp_path: Path
 ) -> None:
-    found = ct.sweep(transferring, grid={SECOND: ["30 kB", "40 kB"]}, replications=1, measures=["fct_mean"])
+    found = ct.sweep(
+        transferring,
+        grid={SECOND: ["30 kB", "40 kB"]},
+        replications=1,
+        measures=["fct_mean"],
+        out=tmp_path / "out",
+    )
     assert not legend(found, 2)
-    assert found.table("fct_mean")[[*COUNTS]].rows() == [(2, 0), (2, 0)]
-    for name in COUNTS:  # as results of older versions are
+    assert found.table("fct_mean")[[*TRANSFERS.counts]].rows() == [(2, 0), (2, 0)]
+    found = ct.Sweep.read(tmp_path / "out")
+    for name in TRANSFERS.counts:  # as results of older versions are
         del found.units[name]
-    assert found.table("fct_mean")[[*COUNTS]].rows() == [(None, None)] * 2
-    assert {row[name] for row in found.to_json()["rows"] for name in COUNTS} == {None}
+    assert found.table("fct_mean")[[*TRANSFERS.counts]].rows() == [(None, None)] * 2
+    assert {row[name] for row in found.to_json()["rows"] for name in TRANSFERS.counts} == {None}
     bare = ct.sweep(scenario, grid={"switch.buffer": ["100 cells"]}, replications=1)
-    assert transfers(bare) == [Transfers(0, 0)]
+    assert bare.censored(TRANSFERS) == [None]
     assert not legend(bare, 1)
 
 
@@ -579,7 +587,7 @@ def test_points_without_transfers_have_none(transferring: ct.Scenario) -> None:
     kinds = [{"kind": "finite", "bytes": "1 GB"}, {"kind": "greedy"}]
     made = [some.with_({"flow": [{"name": "1", "traffic": kind}]}) for kind in kinds]
     found = [ct.sweep(one, grid={"switch.buffer": ["100 cells"]}, replications=2) for one in made]
-    assert [transfers(one) for one in found] == [[Transfers(0, 2)], [Transfers(0, 0)]]
+    assert [one.censored(TRANSFERS)[0] for one in found] == [Censored(TRANSFERS, 0, 2), None]
 
 
 @pytest.mark.parametrize(
@@ -605,4 +613,4 @@ def test_times_mislead_from_where_a_note_says_so(counts: tuple[int, int], misled
         "slowdown_p99",
         "goodput",
     }
-    assert {name for name in every if Transfers(*counts).mislead(name)} == {*misled}
+    assert {name for name in every if Censored(TRANSFERS, *counts).mislead(name)} == {*misled}

@@ -20,7 +20,7 @@ from celltrain.plots.style import lay_out, panels, styled
 from celltrain.plots.sweep import MARGINS, _ends, draw_sweep, heat_map, lines, trade_off
 from celltrain.report.sweep import sweep_report
 from celltrain.sweeps.result import imprecise
-from celltrain.sweeps.view import AxisView, View, mean_lines, measures
+from celltrain.sweeps.view import AxisView, View, mean_lines
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -94,13 +94,13 @@ def test_many_panels_are_counted_not_drawn(scenario: ct.Scenario) -> None:
     assert view.has_many_lines
     assert view.part == "the first 12 of 13 panels"
     assert f"Each measure has {view.part}; summary.parquet has all." in sweep_report(sweep)
-    assert view.part in heat_map(sweep, measures(sweep)[0], view).get_supxlabel()
+    assert view.part in heat_map(sweep, sweep.measures[0], view).get_supxlabel()
 
 
 def test_the_metric_of_until_is_shown_first(scenario: ct.Scenario) -> None:
     until = {"metric": "occupancy_mean", "rel-ci": 0.5, "max-replications": 3}
     sweep = ct.sweep(scenario, grid={"switch.buffer": ["100 cells"]}, replications=3, until=until)
-    assert measures(sweep)[0].name == "occupancy_mean"
+    assert sweep.measures[0].name == "occupancy_mean"
     assert "until half of the 95 % interval of mean occupancy of the bottleneck" in sweep_report(sweep)
 
 
@@ -329,7 +329,7 @@ def test_labels_of_a_heat_map_do_not_cover_one_another(scenario: ct.Scenario) ->
         "link.delay": ["1 ms", "10 ms", "100 ms"],
     }
     sweep = ct.sweep(scenario.with_(duration="20 ms", warm_up="0 s"), grid=grid, replications=1)
-    figure = heat_map(sweep, measures(sweep)[0], View.of(sweep))
+    figure = heat_map(sweep, sweep.measures[0], View.of(sweep))
     with styled():
         lay_out(figure)
     labels = figure.axes[0].get_xticklabels()
@@ -461,7 +461,7 @@ def test_pictures_have_the_same_bytes(scenario: ct.Scenario, tmp_path: Path) -> 
 
 def test_pictures_show_the_means(sweep: ct.Sweep) -> None:
     view = View.of(sweep)
-    goodput = next(measure for measure in measures(sweep) if measure.name == "goodput")
+    goodput = next(measure for measure in sweep.measures if measure.name == "goodput")
     means = [mean / 1e6 for mean in sweep.table("goodput")["mean"]]
     fairness = sweep.table("fairness_index")["mean"].to_list()
     for figure, facet_axes in (
@@ -503,7 +503,7 @@ def test_steps_with_different_prefixes_lie_where_their_sizes_are(scenario: ct.Sc
     grid = {"switch.buffer": buffers, "link.trunk.delay": delays}
     found = ct.sweep(scenario.with_(duration="100 ms"), grid=grid, replications=1)
     view = View.of(found)
-    goodput = measures(found)[0]
+    goodput = found.measures[0]
     assert view.is_surface
     (axis,) = lines(found, goodput, view).axes
     assert axis.get_xlabel() == "link.trunk.delay (ms)"

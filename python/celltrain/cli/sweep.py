@@ -89,14 +89,14 @@ def _add_report(found: "Sweep", folder: "Folder") -> None:
 
 def _show(found: "Sweep", headline: str, place: Path) -> None:
     from celltrain.notes.advice import advice_on_sweep
-    from celltrain.sweeps.view import legend, mean_lines, measures
+    from celltrain.sweeps.view import legend, mean_lines
     from celltrain.text import counted
 
     m = found.manifest
     terminal.say(
         f"{headline}: {counted(m['points'], 'point')}, {counted(m['runs'], 'run')}, seed {m['seed']}"
     )
-    columns = (*found.parameters, *(one.title for one in measures(found)))
+    columns = (*found.parameters, *(one.title for one in found.measures))
     terminal.table(columns, mean_lines(found, MOST_LINES), text_columns=len(found.parameters))
     if said := legend(found, MOST_LINES):
         terminal.say(said)

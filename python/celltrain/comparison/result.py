@@ -15,8 +15,8 @@ from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.files import manifests
 from celltrain.files.folder import Folder, claim
 from celltrain.leaders import Leader
-from celltrain.notes.settings import all_offered
-from celltrain.registry import Measure, compared
+from celltrain.notes.requests import ANSWERED, ended_requests
+from celltrain.registry import Measure
 from celltrain.results import (
     FRAMES,
     NO_SCENARIO,
@@ -28,8 +28,9 @@ from celltrain.results import (
     read_frames,
     record_frame,
 )
-from celltrain.results.transfers import COUNTS, LEGEND, Transfers, is_of_ended
+from celltrain.results.censored import REQUESTS, Censored, Kind, kind_of, legend
 from celltrain.scenario import Scenario, toml_value
+from celltrain.usual import usual_measures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,10 +152,7 @@ class Comparison:
 
     def _usual(self, known: Collection[str]) -> list[str]:
         """The measures that are compared unless asked otherwise."""
-        is_offered = False
-        with suppress(InputError, ScenarioError):  # results of older versions
-            is_offered = all(map(all_offered, self.scenarios.values()))
-        return [one.name for one in compared(known, is_offered=is_offered)]
+        return [one.name for one in usual_measures(known, lambda: self.scenarios.values())]
 
     @property
     def judged(self) -> list[Measure]:
@@ -245,7 +243,8 @@ class Comparison:
         """Whether a difference from the first variant is real.
 
         At most one table in twenty shows any that is not: the p-values of all its differences are adjusted
-        together. Completion times do not differ where too many transfers of one variant had not ended.
+        together. Completion and response times do not differ where too many transfers or requests of one
+        variant had not ended.
 
         Raises:
             InputError: there is no such variant, or the table does not have the measure.
@@ -275,26 +274,43 @@ class Comparison:
         found = Leader.of(of_table, self._samples[name], len(self.judged), self._share)
         if not misled(self, name):
             return found
-        # No variant is best by the times of some transfers, however sure their mean is.
+        # No variant is best by the times of some of what it carries, however sure their mean is.
         others = [one for one in self.variants if one not in (found.best, *found.tied)]
         return replace(found, tied=(*found.tied, *others))
 
-    def _transfers(self, variant: str) -> Transfers:
-        """The transfers of a variant, in all replications together."""
-        if not self._has_counts:
-            return Transfers(0, 0)
-        return Transfers.of(*map(self.results[variant].sample, COUNTS))
+    def censored(self, variant: str, measure: Measure | str) -> Censored | None:
+        """How many transfers or requests of a variant ended, and how many had not, beside a measure of these.
 
-    @property
-    def _has_counts(self) -> bool:
-        """Whether every run counts its transfers, as those of older versions do not."""
-        return {*COUNTS} <= {one.name for one in self.every_measure}
+        None beside other measures, and where results of an older version do not say.
+        """
+        kind = kind_of(_name(measure))
+        return None if kind is None else self._censored[kind][variant]
+
+    @cached_property
+    def _censored(self) -> "Mapping[Kind, Mapping[str, Censored | None]]":
+        return {
+            kind: {name: self._censored_of(name, kind) for name in self.variants}
+            for kind in {kind_of(measure.name) for measure in self.every_measure}
+            if kind is not None
+        }
+
+    def _censored_of(self, variant: str, kind: Kind) -> Censored | None:
+        result, known = self.results[variant], {one.name for one in self.every_measure}
+        if {*kind.counts} <= known:
+            return Censored.of(kind, *map(result.sample, kind.counts))
+        with suppress(InputError, ScenarioError):  # results of older versions
+            if kind is REQUESTS:
+                rows = result.rows("flows", *ANSWERED)
+                return ended_requests(self.scenarios[variant], rows, self.manifest["replications"])
+        return None
 
     def _counts(self, variant: str, measure: Measure) -> dict[str, int | None]:
-        """The transfers beside a measure of those that ended; null where they were not counted."""
-        if not is_of_ended(measure.name):
+        """The transfers or requests beside a measure of those that ended; null where nothing counted them."""
+        kind = kind_of(measure.name)
+        if kind is None:
             return {}
-        return dict(zip(COUNTS, self._transfers(variant) if self._has_counts else (None, None), strict=True))
+        found = self.censored(variant, measure)
+        return dict(zip(kind.counts, (None, None) if found is None else found.counts, strict=True))
 
     def gain_of_pairing(self, measure: Measure | str) -> float | None:
         """What common random numbers gained for a measure: the median over the differences.
@@ -327,7 +343,7 @@ class Comparison:
     def mean_lines(self) -> list[tuple[str, ...]]:
         """A line for each variant, for people: its name and the mean of every measure with its interval.
 
-        Behind completion times stands how many transfers had not ended, if any had not (`LEGEND`).
+        Behind completion and response times stands how many transfers or requests had not ended (`legend`).
         """
 
         def line(name: str) -> tuple[str, ...]:
@@ -341,8 +357,8 @@ class Comparison:
 
     def _mark(self, variant: str, measure: Measure) -> str:
         """What stands behind a mean in the table."""
-        mark = self._transfers(variant).mark if is_of_ended(measure.name) else ""
-        return f", {mark}" if mark else ""
+        found = self.censored(variant, measure)
+        return f", {found.mark}" if found is not None and found.mark else ""
 
     def difference_lines(self) -> list[tuple[str, ...]]:
         """A line for each variant but the first: the paired difference of every measure.
@@ -363,7 +379,8 @@ class Comparison:
     def explanation(self) -> str:
         """What stars and the last line of the differences mean, and what stands behind means."""
         count = (len(self.variants) - 1) * len(self.measures)
-        marked = any(self._mark(name, measure) for name in self.variants for measure in self.measures)
+        beside = (self.censored(name, measure) for measure in self.measures for name in self.variants)
+        said = legend(one.kind for one in beside if one is not None and one.mark)
         alone = (
             "Intervals in tables are for one difference alone, so one without a star may exclude zero; those "
             "in the sentences on the best variant hold for all variants and measures together, at one level, "
@@ -375,7 +392,7 @@ class Comparison:
             f"fewer than {verdicts.LEAST}). {alone if count > 1 or self._share < 1 else ''}"
             "The gain of pairing is the variance that differences of independent runs would have over that "
             "of these, which share their random numbers."
-            f"{f' {text.capital(LEGEND)}' if marked else ''}"
+            f"{f' {text.capital(said)}' if said else ''}"
         )
 
     def _shown(self, measure: Measure, found: statistics.Estimate) -> str:
@@ -398,11 +415,14 @@ class Comparison:
         names = misled(self, measure.name)
         if not names:
             return self.leader(measure).sentence()
-        *others, last = (f"{text.named(one)} ({self._transfers(one).part})" for one in names)
+        every = {name: self.censored(name, measure) for name in names}
+        shown = {name: one for name, one in every.items() if one is not None}
+        *others, last = (f"{text.named(name)} ({one.part})" for name, one in shown.items())
         told = f"{', '.join(others)} and {last}" if others else last
+        kind = next(iter(shown.values())).kind
         return (
-            f"Nothing is decided by {measure.title}: too many transfers had not ended under {told}, and the "
-            "times are those of the others."
+            f"Nothing is decided by {measure.title}: {kind.too_many} under {told}, and the times are those "
+            "of the others."
         )
 
     def by_group(self) -> dict[str, list[Group]]:
@@ -584,10 +604,9 @@ class Comparison:
 
 
 def misled(found: Comparison, metric: str) -> list[str]:
-    """The variants that a metric makes look better than they are: too many transfers had not ended."""
-    if not is_of_ended(metric):
-        return []
-    return [one for one in found.variants if found._transfers(one).mislead(metric)]
+    """The variants that a metric makes look better than they are: too many of what it times had not ended."""
+    every = {name: found.censored(name, metric) for name in found.variants}
+    return [name for name, one in every.items() if one is not None and one.mislead(metric)]
 
 
 def not_judged(metric: str) -> InputError:

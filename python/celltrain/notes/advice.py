@@ -19,12 +19,13 @@ from celltrain.notes.requests import ANSWERED, open_requests
 from celltrain.notes.samples import missed_peaks
 from celltrain.notes.schedule import active_time
 from celltrain.notes.settings import Read, begin_too_late, discard_of_port, named, notes, undrawn_start
+from celltrain.notes.short import ESTIMATE, SUMMED_UP, too_short
 from celltrain.notes.tables import flow_tables
 from celltrain.registry import title
 from celltrain.results import frame_rows
-from celltrain.results.transfers import CENSORED, CENSORED_TAIL
+from celltrain.results.censored import REQUESTS
 from celltrain.scenario import Scenario
-from celltrain.text import counted, exact_percent, joined, listed, number, percent
+from celltrain.text import counted, exact_percent, joined, listed, percent
 from celltrain.verdicts import FEW, MANY
 
 if TYPE_CHECKING:
@@ -99,28 +100,6 @@ BUSY = ("limited_by_congestion_window", "limited_by_recovery", "limited_by_timeo
 
 ALWAYS = 0.9
 """The share of the measured time from which on it did all the time."""
-
-HARDLY_ANY = 20
-"""Frames of a busy port in the measured part of a run below which rates and delays say nothing."""
-
-PERCENTILES = "their 95th and 99th percentiles may be lower"
-"""What may mislead of completion times where hardly any is missing."""
-
-OF_THE_OTHERS = "the {times} times are those of the others, and {lower} than those of all; set {change}"
-"""What is said of such runs, and what to do."""
-
-SUMMED_UP = (
-    "frames_delivered",
-    "utilisation",
-    "flows_completed",
-    "flows_unfinished",
-    "flows_turned_away",
-    "requests_completed",
-)
-"""Metrics whose means show runs that are too short for what they measure."""
-
-OPEN = "requests_open"
-"""Their open requests stand beside the means of `SUMMED_UP`, though no metric counts them."""
 
 LOST = ("locked", "cells_discarded", "lost_random", "lost_scripted", "lost_burst", "lost_dark")
 """Columns of ports: whether it is locked at the end of the run, and what is lost."""
@@ -210,7 +189,7 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
     from celltrain.resolved import moved
     from celltrain.sweeps.result import lacking
 
-    plan = _plan(found)
+    plan = found.plan
     lines = moved(found.manifest) + _of_points(found, plan)
     ports = frame_rows(found.scan("ports"), "point", "replication", "locked")
     locked = _locked(((point, replication), locked) for point, replication, locked in ports)
@@ -231,7 +210,7 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
         lines.append(_at(found, alike, _started(said, _at_point(plan, alike[0]))))
     for lack, points in lacking(found).items():
         lines.append(_at(found, points, _lacks(lack, found.until or {})))
-    for some in _short_points(found, plan).values():
+    for some in _short_points(found).values():
         lines.append(_at(found, [point for point, _ in some], some[0][1]))
     return [*lines, *_of_limits(found, plan), *_of_other_ports(found, plan)]
 
@@ -326,15 +305,6 @@ def _ports_of(found: "Sweep", points: Collection[int]) -> dict[int, Ports]:
         for point, rows in groupby(ports, lambda row: row[0])
         if point in chosen
     }
-
-
-def _plan(found: "Sweep") -> "Plan | None":
-    """The plan of a sweep; None for older results that do not have it."""
-    from celltrain.sweeps.plan_file import load_plan
-
-    with suppress(InputError, ScenarioError):
-        return load_plan(found.path / "plan.toml")
-    return None
 
 
 def _at_point(plan: "Plan | None", point: int) -> Scenario | None:
@@ -434,37 +404,24 @@ def _alike_points(found: "Sweep", idle: Collection[int]) -> dict[str, list[int]]
     return alike
 
 
-def _short_points(found: "Sweep", plan: "Plan | None") -> dict[str, list[tuple[int, str]]]:
+def _short_points(found: "Sweep") -> dict[str, list[tuple[int, str]]]:
     """The points whose runs are too short for what they measure, with what is said of each, by its kind."""
     short: dict[str, list[tuple[int, str]]] = {}
+    waiting = {
+        point: requests.unfinished / replications
+        for requests, point, replications in zip(
+            found.censored(REQUESTS), found.points["point"], found.points["replications"], strict=True
+        )
+        if requests is not None and requests.is_estimate
+    }
     for begin in range(0, found.manifest["points"], STRETCH):
         every = _means_within(found.scan("summary"), begin, begin + STRETCH)
-        for point, waiting in _open_within(found, plan, begin, every).items():
-            every[point][OPEN] = waiting
         for point, means in every.items():
-            for kind, sentence in _too_short(means):
+            if point in waiting and REQUESTS.counts[0] in means:
+                means[ESTIMATE] = waiting[point]
+            for kind, sentence in too_short(means):
                 short.setdefault(kind, []).append((point, sentence))
     return short
-
-
-def _open_within(
-    found: "Sweep", plan: "Plan | None", begin: int, means: Mapping[int, Mapping[str, float]]
-) -> dict[int, float]:
-    """The open requests of runs at those points from `begin` on that have `means`: the first `STRETCH`."""
-    import polars as pl
-
-    asked = [point for point, some in means.items() if "requests_completed" in some]
-    if plan is None or not asked or begin >= STRETCH:
-        return {}
-    replications = dict(zip(found.points["point"], found.points["replications"], strict=True))
-    flows = found.scan("flows").filter(pl.col("point").is_in(asked))
-    waiting = {}
-    for point, rows in groupby(frame_rows(flows, "point", *ANSWERED), lambda row: row[0]):
-        scenario = _at_point(plan, point)
-        if scenario is not None:
-            some = ((name, *values) for _, name, *values in rows)
-            waiting[point] = open_requests(scenario, some, replications[point])
-    return waiting
 
 
 def _means_within(summary: "pl.LazyFrame", begin: int, end: int) -> dict[int, dict[str, float]]:
@@ -478,63 +435,6 @@ def _means_within(summary: "pl.LazyFrame", begin: int, end: int) -> dict[int, di
         if value is not None:
             found.setdefault(point, {})[metric] = value
     return found
-
-
-def _too_short(means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
-    """What is said of runs that are too short for what they measure, with its kind in front.
-
-    Args:
-        means: those of `SUMMED_UP` over the replications, as far as there are any.
-    """
-    frames = means.get("frames_delivered", 0.0)
-    if 0 < frames < HARDLY_ANY and means.get("utilisation", 0.0) > MOST_OF_THE_TIME:
-        were = "frame was" if frames == 1 else "frames were"
-        said = f"only {_count(frames)} {were} delivered in the measured part of a run: rates and delays of so"
-        yield "frames", f"{said} few say nothing; set a longer duration"
-    unfinished = means.get("flows_unfinished", 0.0)
-    every = means.get("flows_completed", 0.0) + unfinished
-    if unfinished == every > 0:
-        yield "none completed", "no transfer had completed at the end of a run; set a longer duration"
-    elif unfinished > CENSORED_TAIL * every:
-        said = f"{_count(unfinished)} of {_count(every)} transfers of a run had not completed at its end:"
-        kind, lower = ("some", "lower") if unfinished > CENSORED * every else ("most", PERCENTILES)
-        others = OF_THE_OTHERS.format(
-            times="completion", lower=lower, change="a longer duration, or a lower load"
-        )
-        yield f"{kind} completed", f"{said} {others}"
-    away = means.get("flows_turned_away", 0.0)
-    if away > CENSORED_TAIL * (every + away):
-        said = (
-            f"{_count(away)} of {_count(every + away)} transfers of a run were turned away, because as many"
-        )
-        others = OF_THE_OTHERS.format(
-            times="completion", lower="lower", change="a larger traffic.most-active, or a lower load"
-        )
-        yield "turned away", f"{said} as traffic.most-active allows were under way: {others}"
-    if every + away == 0 and "flows_completed" in means and means.get("frames_delivered") != 0:
-        said = "no transfer began in the measured part of a run, so there are no completion times"
-        yield "none began", f"{said}; set a shorter warm-up, or later starts"
-    yield from _unanswered(means.get("requests_completed", 0.0), means.get(OPEN, 0.0))
-
-
-def _unanswered(answered: float, waiting: float) -> Iterator[tuple[str, str]]:
-    """What is said of runs that end before many requests have their answers, with its kind in front."""
-    every = answered + waiting
-    if answered == 0 < waiting:
-        said = "no answer was complete in the measured part of a run, so there are no response times"
-        yield "none answered", f"{said}; set a longer duration"
-    elif waiting > CENSORED_TAIL * every:
-        said = f"about {_count(waiting)} of {_count(every)} requests of a run had no whole answer"
-        kind, lower = ("some", "lower") if waiting > CENSORED * every else ("most", PERCENTILES)
-        others = OF_THE_OTHERS.format(
-            times="response", lower=lower, change="a longer duration, or fewer clients"
-        )
-        yield f"{kind} answered", f"{said} at its end: {others}"
-
-
-def _count(mean: float) -> str:
-    """A mean number of things."""
-    return f"{mean:,.0f}" if mean.is_integer() or mean >= HARDLY_ANY else number(mean, 2)
 
 
 def _same_within(runs: "pl.LazyFrame", begin: int, end: int) -> set[int]:
@@ -574,9 +474,10 @@ def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
     if measured_the_same(samples.values(), every) and not (is_idle and alike == ALIKE):
         lines.append(_started(alike, scenario))
     means = {name: statistics.mean(samples[name]) for name in SUMMED_UP if name in samples}
-    if scenario is not None and "requests_completed" in means:
-        means[OPEN] = open_requests(scenario, result.rows("flows", *ANSWERED), every)
-    lines += (sentence for _, sentence in _too_short(means))
+    answered, unanswered = REQUESTS.counts
+    if scenario is not None and answered in means and unanswered not in means:
+        means[ESTIMATE] = open_requests(scenario, result.rows("flows", *ANSWERED), every)
+    lines += (sentence for _, sentence in too_short(means))
     for sentence, runs in _fruitless(without, result.rows("ports", "replication", *LOST)):
         place = "" if len(runs) == every else f"in {len(runs)} of {every} replications "
         lines.append(f"{place}{_spread(sentence, scenario)}")

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from celltrain.notes.schedule import active_time
 from celltrain.notes.tables import flow_tables, traffic_of
+from celltrain.results.censored import REQUESTS, Censored
 from celltrain.scenario import Scenario
 from celltrain.sweeps.axes import in_base_unit
 
-__all__ = ["ANSWERED", "open_requests"]
+__all__ = ["ANSWERED", "ended_requests", "open_requests"]
 
 ANSWERED = ("flow", "requests_completed", "response_time_mean", "response_time_max")
 """Columns of flows by which the requests without an answer are found."""
@@ -79,6 +80,14 @@ def open_requests(scenario: Scenario, rows: Iterable[Sequence[Any]], replication
     age, mean = (waiting - waited) / max(waiting, 1), waited / max(sum(answers.values()), 1)
     are_alike = age <= mean < LONG and longest <= ALIKE * mean
     return 0.0 if are_alike else min(waiting, every) / replications
+
+
+def ended_requests(scenario: Scenario, rows: Iterable[Sequence[Any]], replications: int) -> Censored:
+    """How many requests were answered, and how many were open at the end; see `open_requests`."""
+    every = list(rows)
+    answered = sum(row[1] or 0.0 for row in every)
+    waiting = open_requests(scenario, every, replications) * replications
+    return Censored(REQUESTS, round(answered), round(waiting), is_estimate=True)
 
 
 def _clients(scenario: Scenario) -> Iterator[tuple[str, _Client]]:

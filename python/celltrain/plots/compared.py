@@ -9,6 +9,7 @@ from celltrain import text
 from celltrain.bounds import bounds, reach
 from celltrain.leaders import best_first
 from celltrain.plots.style import COLOURS, LETTERS, evenly_wrapped, legible, panels, settled, styled
+from celltrain.results.censored import kind_of
 from celltrain.verdicts import LEAST
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _is_judged(found: "Comparison", measure: "Measure") -> bool:
 
 
 def _is_misled(found: "Comparison", measure: "Measure") -> bool:
-    """Whether a measure is about transfers that ended, and too many had not."""
+    """Whether a measure is about transfers or requests that ended, and too many had not."""
     from celltrain.comparison.result import misled
 
     return bool(misled(found, measure.name))
@@ -96,8 +97,10 @@ def _caption(found: "Comparison", chosen: "Sequence[Measure]") -> list[str]:
         is_in_table = {one.name for one in chosen} <= {one.name for one in found.measures}
         of_others = "" if is_in_table else ", which is on the measures of the table"
         parts.append(f"grey: not part of the verdict{of_others}")
-    if any(_is_misled(found, measure) for measure in chosen):
-        parts.append("no variant is best by times: too many transfers had not ended")
+    cut = {kind_of(measure.name): None for measure in chosen if _is_misled(found, measure)}
+    if cut:
+        why = text.listed([kind.too_many for kind in cut if kind is not None])
+        parts.append(f"no variant is best by times: {why}")
     return parts
 
 

@@ -257,9 +257,9 @@ class SweepPlots:
             measure: any metric of the summary; the first one of the table by default.
         """
         from celltrain.plots.sweep import heat_map, lines
-        from celltrain.sweeps.view import View, measures
+        from celltrain.sweeps.view import View
 
-        shown = measures(self._sweep)
+        shown = self._sweep.measures
         name = shown[0].name if measure is None else arguments.text("measure", measure)
         (chosen,) = _chosen([*shown, *self._measured()], [name])
         view = View.of(self._sweep)

@@ -34,7 +34,8 @@ from celltrain.plots.style import (
 from celltrain.registry import Measure, measure
 from celltrain.statistics import Estimate, largest
 from celltrain.sweeps import Sweep
-from celltrain.sweeps.view import Facet, View, measures, placed
+from celltrain.sweeps.censored import incomparable_points, why_marked
+from celltrain.sweeps.view import Facet, View, placed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,7 +89,7 @@ def draw_sweep(sweep: Sweep, folder: Folder) -> None:
     if keeps_pictures(folder, sweep.manifest):
         return
     view = View.of(sweep)
-    shown = measures(sweep)
+    shown = sweep.measures
     for one in shown:
         name = one.name.replace("_", "-")
         if not view.has_many_lines:
@@ -102,9 +103,11 @@ def draw_sweep(sweep: Sweep, folder: Folder) -> None:
 def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
     """The means of a measure along an axis with their 95 % intervals, one line per step of another axis.
 
-    Along an axis of names, such as policies, marks stand beside one another: no line joins them.
+    Along an axis of names, such as policies, marks stand beside one another: no line joins them. Points of
+    which too many transfers or requests had not ended have hollow marks.
     """
     found, label = _scaled(sweep, measure)
+    cut = {*incomparable_points(sweep, measure.name)}
     scale, limits = view.along.scale, bounds(measure)
     with styled():
         figure, axes = _facet_panels(view)
@@ -115,6 +118,10 @@ def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
                     style["linestyle"] = "none"
                 place = _beside(index, len(facet.rows), len(points)) if scale is None else scale[0]
                 _line(axis, place, [found[point] for point in points], style, limits)
+                hollow = [
+                    (at, found[point].mean) for at, point in zip(place, points, strict=True) if point in cut
+                ]
+                _hollow(axis, hollow, style)
             if scale is None:
                 _steps(axis, view.along.labels, "x")
                 axis.set_xlim(-0.6, len(view.along.labels) - 0.4)
@@ -128,13 +135,14 @@ def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
             axis.set_ylabel(label)
         settled(axes[: len(view.facets)], "y")
         _legend(figure, axes[0], view)
-        noted(figure, of_gaps(found), view.part)
+        noted(figure, of_gaps(found), f"hollow: {why_marked(measure.name)}" if cut else "", view.part)
     return figure
 
 
 def heat_map(sweep: Sweep, measure: Measure, view: View) -> "Figure":
-    """The means of a measure over two axes, as colours."""
+    """The means of a measure over two axes, as colours; crosses are where too few ended to compare them."""
     found, label = _scaled(sweep, measure)
+    cut = {*incomparable_points(sweep, measure.name)}
     finite = [one.mean for one in found if math.isfinite(one.mean)] or [0.0]
     with styled():
         figure, axes = _facet_panels(view)
@@ -145,6 +153,8 @@ def heat_map(sweep: Sweep, measure: Measure, view: View) -> "Figure":
                 means, aspect="auto", cmap="viridis", vmin=min(finite), vmax=max(finite), origin="lower"
             )
             axis.grid(visible=False)
+            crossed = [(x, y) for y, row in enumerate(facet.rows) for x, one in enumerate(row) if one in cut]
+            _crossed(axis, crossed)
             _steps(axis, view.along.labels, "x", HEAT)
             _steps(axis, view.line_names, "y")
             titled(axis, facet.title)
@@ -152,7 +162,7 @@ def heat_map(sweep: Sweep, measure: Measure, view: View) -> "Figure":
             axis.set_ylabel(_wrapped(view.lines.name if view.lines else "", LABEL))
         if image is not None:
             figure.colorbar(image, ax=axes[: len(view.facets)], label=label)
-        noted(figure, of_gaps(found), view.part)
+        noted(figure, of_gaps(found), f"crosses: {why_marked(measure.name)}" if cut else "", view.part)
     return figure
 
 
@@ -397,6 +407,20 @@ def _line(
     axis: "Axes", place: Sequence[float], found: Sequence[Estimate], style: dict[str, Any], limits: Bounds
 ) -> None:
     axis.errorbar(place, [one.mean for one in found], yerr=_reaches(found, limits), **style)
+
+
+def _hollow(axis: "Axes", points: Sequence[Point], style: dict[str, Any]) -> None:
+    """Marks of a line that are hollow, upon its own."""
+    look = {key: style[key] for key in ("color", "marker", "markersize")}
+    for x, y in points:
+        axis.plot(x, y, linestyle="none", markerfacecolor="white", zorder=3, **look)
+
+
+def _crossed(axis: "Axes", points: Sequence[Point]) -> None:
+    """Crosses on colours, to be seen on each of them."""
+    for x, y in points:
+        for colour, width in (("white", 3.0), ("black", 1.2)):
+            axis.plot(x, y, linestyle="none", marker="x", markersize=7, color=colour, markeredgewidth=width)
 
 
 def _beside(index: int, count: int, steps: int) -> list[float]:

@@ -16,6 +16,7 @@ from celltrain.report import parts
 from celltrain.report.distributions import add_distributions
 from celltrain.report.page import Page
 from celltrain.report.percentiles import add_percentiles
+from celltrain.results.censored import kind_of
 from celltrain.statistics import Estimate
 from celltrain.traces import flow_groups
 
@@ -145,7 +146,7 @@ def _best(found: Comparison, measure: Measure) -> Collection[str]:
 
 
 def _is_judged(found: Comparison, measure: Measure) -> bool:
-    """Whether a variant can be the best by a measure: not by the times of some transfers alone."""
+    """Whether a variant can be the best by a measure: not by the times of those that ended alone."""
     return measure.better is not None and not misled(found, measure.name)
 
 
@@ -154,8 +155,9 @@ def _caption(found: Comparison, measure: Measure) -> str:
     first = f"{text.capital(measure.title)}, the {_first(found, measure)} variant first"
     if measure.better is None:
         return f"{first}; neither more nor less is better."
-    if not _is_judged(found, measure):
-        return f"{first}; none is best, as too many transfers had not ended."
+    kind = kind_of(measure.name)
+    if kind is not None and not _is_judged(found, measure):
+        return f"{first}; none is best, as {kind.too_many}."
     return (
         f"{first}; {measure.better} is better. Full marks: the best variant, and those that these "
         "replications cannot tell from it."

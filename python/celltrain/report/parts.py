@@ -92,6 +92,7 @@ def points_chart(
     bounds: Bounds = UNBOUNDED,
     scale: tuple[float, float] | None = None,
     full: Collection[str] | None = None,
+    cut: Sequence[Sequence[bool]] | None = None,
 ) -> dict[str, Any]:
     """Means with intervals over categories; a series is (name, estimates, hollow).
 
@@ -108,8 +109,11 @@ def points_chart(
         bounds: the least and the largest possible value: intervals are drawn no further.
         scale: the range of values, where several charts share one.
         full: categories whose marks are full; those of the others are hollow.
+        cut: for each series whether its marks are hollow, in place of `full`.
     """
     slots = list(accumulate(not hollow for _, _, hollow in series))
+    if full is not None:
+        cut = [[name not in full for name in categories]] * len(series)
     return {
         "kind": "points",
         **({} if form == "marks" else {"form": form, "slots": slots[-1]}),
@@ -125,10 +129,10 @@ def points_chart(
                 "name": name,
                 "hollow": hollow,
                 **({} if form == "marks" else {"slot": slot - 1}),
-                **({} if full is None else {"open": [name not in full for name in categories]}),
+                **({} if cut is None else {"open": list(cut[place])}),
                 "points": [_point(one) for one in estimates],
             }
-            for (name, estimates, hollow), slot in zip(series, slots, strict=True)
+            for place, ((name, estimates, hollow), slot) in enumerate(zip(series, slots, strict=True))
         ],
     }
 

@@ -1,7 +1,7 @@
 """The report of a sweep."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from celltrain import text
 from celltrain.bounds import Bounds, bounds, reach
@@ -9,12 +9,13 @@ from celltrain.notes.advice import advice_on_sweep
 from celltrain.registry import Measure, title
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
+from celltrain.results.censored import kind_of
 from celltrain.statistics import Estimate, largest
 from celltrain.sweeps import Sweep
 from celltrain.sweeps.axes import shown as written
+from celltrain.sweeps.censored import incomparable, incomparable_points, why_marked
 from celltrain.sweeps.result import imprecise
-from celltrain.sweeps.transfers import incomparable
-from celltrain.sweeps.view import Facet, View, legend, mean_lines, measures, placed
+from celltrain.sweeps.view import Facet, View, legend, mean_lines, placed
 
 __all__ = ["sweep_report"]
 
@@ -31,7 +32,7 @@ def sweep_report(sweep: Sweep) -> str:
     points, runs = text.counted(m["points"], "point"), text.counted(m["runs"], "run")
     page = Page(m["name"], f"A sweep over {points}, {runs} with seed {m['seed']}")
     view = View.of(sweep)
-    shown = measures(sweep)
+    shown = sweep.measures
     page.lead(f"How does {shown[0].title} depend on {_and(sweep)}?", _answers(sweep, shown[0]))
     parts.notes(page, advice_on_sweep(sweep))
     for index, one in enumerate(shown):
@@ -69,7 +70,7 @@ def _answers(sweep: Sweep, measure: Measure) -> list[str]:
     defined = {place: one for place, one in enumerate(every) if math.isfinite(one.mean)}
     found = {place: one for place, one in defined.items() if place not in cut}
     if not found:
-        return _left_out(sweep, cut) or [f"No point has a {measure.title}."]
+        return _left_out(sweep, measure, cut) or [f"No point has a {measure.title}."]
     unit = sweep.unit(measure.name)
     means = sorted({one.mean for one in found.values()}, reverse=measure.more_is_better)
     undefined = len(every) - len(defined)
@@ -84,15 +85,16 @@ def _answers(sweep: Sweep, measure: Measure) -> list[str]:
         lines = [f"{name} mean: {_reached(sweep, found, mean, unit)}." for name, mean in ends]
     if undefined:
         lines.append(f"Undefined in a replication: {undefined} of {text.counted(len(every), 'point')}.")
-    return [*lines, *_left_out(sweep, cut)]
+    return [*lines, *_left_out(sweep, measure, cut)]
 
 
-def _left_out(sweep: Sweep, cut: Sequence[int]) -> list[str]:
-    """How many points have too few transfers that ended to be best or worst, if any."""
-    if not cut:
+def _left_out(sweep: Sweep, measure: Measure, cut: Sequence[int]) -> list[str]:
+    """How many points have too few transfers or requests that ended to be best or worst, if any."""
+    kind = kind_of(measure.name)
+    if not cut or kind is None:
         return []
     which = f"{len(cut)} of {text.counted(sweep.points.height, 'point')}, first at {_point(sweep, cut[0])}"
-    return [f"Left out: {which}: too many transfers had not ended, and the times are those of the others."]
+    return [f"Left out: {which}: {kind.too_many}, and the times are those of the others."]
 
 
 def _reached(sweep: Sweep, found: Mapping[int, Estimate], mean: float, unit: str) -> str:
@@ -147,6 +149,7 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
     factor, unit = text.scale(largest(found), sweep.unit(measure.name))
     scaled = [one.scaled(1 / factor) for one in found]
     label = text.with_unit(measure.title, unit)
+    cut = {*incomparable_points(sweep, measure.name)}
     low, high = bounds(measure)
     limits = (low / factor, high / factor)
     scale = (
@@ -154,7 +157,9 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
     )
     for facet in view.facets:
         if view.has_many_lines:
-            _heat_table(page, scaled, facet, view)
+            _heat_table(page, scaled, facet, view, cut)
+            if cut:
+                page.text(f"×: {why_marked(measure.name)}.", "note")
             continue
         series = [
             (name or measure.title, [scaled[point] for point in points], False)
@@ -168,12 +173,14 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
             unit=unit,
             bounds=limits,
             scale=scale,
+            cut=[[point in cut for point in points] for points in facet.rows] if cut else None,
         )
         over = f" over {view.along.name}"
         lines = f", a colour for each {view.lines.name}" if view.lines else ""
         where = f" ({facet.title})" if facet.title else ""
         marks = parts.marks(scaled[point] for points in facet.rows for point in points)
-        page.chart(chart, f"{text.capital(measure.title)}{over}{lines}{where}.{marks}")
+        hollow = f" Hollow marks: {why_marked(measure.name)}." if cut else ""
+        page.chart(chart, f"{text.capital(measure.title)}{over}{lines}{where}.{marks}{hollow}")
 
 
 def _scale(found: list[Estimate], limits: Bounds) -> tuple[float, float] | None:
@@ -187,15 +194,15 @@ def _scale(found: list[Estimate], limits: Bounds) -> tuple[float, float] | None:
     return (max(low, limits[0]) if min(lows) >= limits[0] else low, max(highs) + margin)
 
 
-def _heat_table(page: Page, found: list[Estimate], facet: Facet, view: View) -> None:
-    """Means over two axes as a table whose cells are coloured by their value."""
+def _heat_table(page: Page, found: list[Estimate], facet: Facet, view: View, cut: Collection[int]) -> None:
+    """Means over two axes as a table whose cells are coloured by their value; those of some points marked."""
     if facet.title:
         page.text(facet.title)
     shown = [found[point] for points in facet.rows for point in points]
     means = [one.mean for one in found if math.isfinite(one.mean)]
     low, high = (min(means), max(means)) if means else (0.0, 0.0)
     rows = [
-        (name, *(_heat_cell(found[point].mean, low, high) for point in points))
+        (name, *(_heat_cell(found[point].mean, low, high, point in cut) for point in points))
         for name, points in zip(view.line_names, facet.rows, strict=True)
     ]
     corner = f"{view.lines.name if view.lines else ''} by {view.along.name}"
@@ -204,15 +211,16 @@ def _heat_table(page: Page, found: list[Estimate], facet: Facet, view: View) -> 
         page.text(f"-: {why}.", "note")
 
 
-def _heat_cell(mean: float, low: float, high: float) -> str:
+def _heat_cell(mean: float, low: float, high: float, is_cut: bool) -> str:
     if not math.isfinite(mean):
         return "-"
     part = (mean - low) / (high - low) if high > low else 0.0
-    return Safe(f'<span class="heat" style="--part:{100 * part:.0f}%">{text.number(mean)}</span>')
+    mark = " ×" if is_cut else ""
+    return Safe(f'<span class="heat" style="--part:{100 * part:.0f}%">{text.number(mean)}{mark}</span>')
 
 
 def _table(page: Page, sweep: Sweep) -> None:
-    titles = [one.title for one in measures(sweep)]
+    titles = [one.title for one in sweep.measures]
     with page.folded("Mean ± 95 % interval of every point"):
         lines = mean_lines(sweep, MOST_ROWS)
         page.table((*sweep.parameters, *titles), lines, text_columns=len(sweep.parameters))

@@ -240,7 +240,7 @@ class Plan:
         """
         if self.until is None:
             return
-        points = self._along_axes()
+        points = self.along_axes()
         units = measured(map(self.at, points), trace=self.trace, jobs=jobs)
         for point, known in zip(points, units, strict=True):
             if known is not None and self.until.metric not in known:
@@ -259,7 +259,7 @@ class Plan:
             InputError: no point measures one of them; the message has the nearest name.
         """
         wanted = list(dict.fromkeys(map(called, names)))
-        along = self._along_axes() if wanted else []
+        along = self.along_axes() if wanted else []
         known, is_told = self._measured_at(along, jobs)
         if is_told and any(name in spellings().values() and name not in known for name in wanted):
             others, is_told = self._measured_at(sorted({*self._unlike()} - {*along}), jobs)
@@ -293,7 +293,7 @@ class Plan:
             "runs": self.most_runs,
         }
 
-    def _along_axes(self) -> list[int]:
+    def along_axes(self) -> list[int]:
         """The points at which at most one axis is not at its first step, in order, without like ones."""
         return sorted({0}.union(*self._unlike_along()))
 

@@ -1,7 +1,8 @@
 """What a sweep measured, as frames and as tables of means over the replications of each point."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import Enum
 from functools import cached_property
 from math import prod
@@ -10,14 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain import arguments, display, statistics, text
-from celltrain.errors import Defect, InputError, unknown
+from celltrain.errors import Defect, InputError, ScenarioError, unknown
 from celltrain.files import manifests
-from celltrain.registry import RENAMED, called, resolution, unmeasured
+from celltrain.registry import RENAMED, Measure, called, measure, resolution, unmeasured
 from celltrain.results import has_old_names, pandas_of, todays_names
-from celltrain.results.transfers import COUNTS, is_of_ended
+from celltrain.results.censored import Censored, Kind, kind_of
+from celltrain.sweeps.censored import censored_at
 from celltrain.sweeps.frames import FRAMES, RECORDED
-from celltrain.sweeps.transfers import transfers
 from celltrain.text import counted
+from celltrain.usual import usual_measures
 from celltrain.verdicts import nearly_normal, spent_confidence
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from celltrain.plots.namespaces import SweepPlots
+    from celltrain.scenario import Scenario
+    from celltrain.sweeps.plan import Plan
 
 __all__ = ["KIND", "Lack", "Sweep", "imprecise", "lacking"]
 
@@ -55,6 +59,7 @@ class Sweep:
         self.path = path
         self.manifest = manifest
         self._verified: set[str] = set()
+        self._censored: dict[Kind, list[Censored | None]] = {}
 
     @staticmethod
     def read(path: str | PathLike[str]) -> "Sweep":
@@ -65,6 +70,41 @@ class Sweep:
         """
         place = arguments.path("path", path)
         return Sweep(place, manifests.read_manifest(place, KIND))
+
+    @cached_property
+    def plan(self) -> "Plan | None":
+        """The plan, from the folder; None if this version does not take what an older one ran."""
+        from celltrain.sweeps.plan_file import load_plan
+
+        with suppress(InputError, ScenarioError):
+            return load_plan(self.path / "plan.toml")
+        return None
+
+    @cached_property
+    def measures(self) -> list[Measure]:
+        """The measures that tables and pictures show: those that were chosen, or the usual ones.
+
+        Where there are transfers or requests, the usual ones begin with how long these take. Goodput and
+        fairness index are none of them where there is nothing else: the goodput is the load then. The metric
+        of `until` is one of them, and the first if the others lack it.
+        """
+        if chosen := self.manifest.get("measures"):
+            return [measure(name) for name in chosen]
+        shown = usual_measures(self.units, self._scenarios)
+        until = self.until
+        if until is not None and until["metric"] not in [one.name for one in shown]:
+            shown.insert(0, measure(until["metric"]))
+        return shown
+
+    def _scenarios(self) -> "Iterable[Scenario]":
+        """The scenarios of the points that differ from the first along one axis.
+
+        Raises:
+            InputError: this version does not take what an older one ran.
+        """
+        if self.plan is None:
+            raise InputError("the plan cannot be read")
+        return map(self.plan.at, self.plan.along_axes())
 
     @property
     def parameters(self) -> list[str]:
@@ -259,12 +299,21 @@ class Sweep:
         `estimates` has it. A mean is undefined where any of the n values is. Completion times and slowdowns
         are those of transfers that ended: `flows_completed` and `flows_unfinished` count these and the others
         of a point, in all n replications together. Where any are unfinished, times are too short to compare.
+        Beside response times these are `requests_completed` and `requests_unfinished`; results that do not
+        count the latter have an estimate.
 
         Raises:
             InputError: nothing measured the metric.
         """
         found = self.points.select(*self.parameters, *self.numeric).hstack(_columns(self.estimates(metric)))
-        return found.hstack(_transfer_columns(self)) if is_of_ended(called(metric)) else found
+        kind = kind_of(called(metric))
+        return found if kind is None else found.hstack(_counts(self, kind))
+
+    def censored(self, kind: Kind) -> list[Censored | None]:
+        """How many transfers or requests ended at each point, and how many had not; None if nothing says."""
+        if kind not in self._censored:
+            self._censored[kind] = censored_at(self, kind)
+        return self._censored[kind]
 
     def difference(self, metric: str, parameter: str) -> "pl.DataFrame":
         """What a parameter changes: every point less the one where the parameter has its first value.
@@ -313,12 +362,13 @@ class Sweep:
         """The object that `celltrain sweep --json` prints."""
         kept = ("name", "celltrain", "seed", "parameters", "points", "runs", "cell_hops", "fingerprint")
         points = self.points.rows(named=True)
-        ended = _transfer_columns(self).rows(named=True)
         rows = []
         for metric, unit in self.units.items():
             if metric not in (self.manifest.get("measures") or self.units):
                 continue
             units = dict(self._units(metric).iter_rows())
+            kind = kind_of(metric)
+            ended = [{}] * len(points) if kind is None else _counts(self, kind).rows(named=True)
             for point, found, counts in zip(points, self.estimates(metric), ended, strict=True):
                 values = {key: point[key] for key in self.parameters}
                 rows.append(
@@ -328,7 +378,7 @@ class Sweep:
                         "metric": metric,
                         "unit": units.get(point["point"], unit),
                         **found.row(),
-                        **(counts if is_of_ended(metric) else {}),
+                        **counts,
                     }
                 )
         rows.sort(key=lambda row: row["point"])
@@ -358,9 +408,9 @@ class Sweep:
 
     def _repr_html_(self) -> str:
         """For notebooks: the first points with every measure that a comparison shows."""
-        from celltrain.sweeps.view import legend, mean_lines, measures
+        from celltrain.sweeps.view import legend, mean_lines
 
-        columns = (*self.parameters, *(one.title for one in measures(self)))
+        columns = (*self.parameters, *(one.title for one in self.measures))
         more = self.manifest["points"] - SHOWN
         left = f"{more:,} more points: `table(metric)` has all." if more > 0 else ""
         rows = mean_lines(self, SHOWN)
@@ -418,13 +468,12 @@ def _columns(found: Sequence[statistics.Estimate]) -> "pl.DataFrame":
     return pl.DataFrame([one.row() for one in found], floats | {"n": pl.Int64, "undefined": pl.Int64})
 
 
-def _transfer_columns(sweep: Sweep) -> "pl.DataFrame":
-    """How many transfers of each point ended in its runs, and how many did not; null in older results."""
+def _counts(sweep: Sweep, kind: Kind) -> "pl.DataFrame":
+    """How many transfers or requests of each point ended, and how many had not; null where nothing says."""
     import polars as pl
 
-    is_counted = {*COUNTS} <= sweep.units.keys()
-    rows = transfers(sweep) if is_counted else [(None,) * len(COUNTS)] * sweep.points.height
-    return pl.DataFrame(rows, dict.fromkeys(COUNTS, pl.Int64), orient="row")
+    rows = [(None, None) if one is None else one.counts for one in sweep.censored(kind)]
+    return pl.DataFrame(rows, dict.fromkeys(kind.counts, pl.Int64), orient="row")
 
 
 def _paired(left: Mapping[int, float], right: Mapping[int, float]) -> statistics.Estimate:

@@ -8,14 +8,14 @@ from itertools import product
 from math import prod
 
 from celltrain import text
-from celltrain.registry import Measure, compared, measure
-from celltrain.results.transfers import LEGEND, is_of_ended
+from celltrain.registry import Measure
+from celltrain.results.censored import Censored, kind_of
+from celltrain.results.censored import legend as legend_of
 from celltrain.statistics import Estimate, largest
 from celltrain.sweeps.axes import quantities, shown
 from celltrain.sweeps.result import Sweep
-from celltrain.sweeps.transfers import transfers
 
-__all__ = ["AxisView", "Facet", "View", "legend", "mean_lines", "measures", "placed"]
+__all__ = ["AxisView", "Facet", "View", "legend", "mean_lines", "placed"]
 
 MOST_LINES = 7
 """Lines of one panel: as many as there are colours that can be told apart."""
@@ -167,17 +167,6 @@ def _scale(name: str, labels: Sequence[str]) -> tuple[list[float], str] | None:
     return None if found is None else ([found.numbers[label] for label in labels], found.unit)
 
 
-def measures(sweep: Sweep) -> list[Measure]:
-    """The measures that a sweep's tables and pictures show: those that were chosen, or the usual ones."""
-    if chosen := sweep.manifest.get("measures"):
-        return [measure(name) for name in chosen]
-    shown = compared(sweep.units)
-    until = sweep.until
-    if until is not None and until["metric"] not in [one.name for one in shown]:
-        shown.insert(0, measure(until["metric"]))
-    return shown
-
-
 def placed(sweep: Sweep, metric: str) -> list[Estimate]:
     """The estimates of a metric by the number of the point; of no runs where those of a point are missing."""
     found = dict(zip(sweep.points["point"], sweep.estimates(metric), strict=True))
@@ -188,17 +177,17 @@ def placed(sweep: Sweep, metric: str) -> list[Estimate]:
 def mean_lines(sweep: Sweep, most: int) -> list[tuple[str, ...]]:
     """A line for each of the first points: its parameters, and every measure with its interval.
 
-    Behind completion times stands how many transfers had not ended, if any had not (`LEGEND`).
+    Behind completion and response times stands how many transfers or requests had not ended (`legend`).
     """
     columns: list[Sequence[str]] = [
         [shown(value) for value in sweep.points[key].head(most)] for key in sweep.parameters
     ]
-    marks = _marks(sweep)
-    for one in measures(sweep):
+    for one in sweep.measures:
         found = sweep.estimates(one.name)
         size, unit = largest(found), sweep.unit(one.name)
         means = [text.interval(mean, unit, size) for mean in found[:most]]
-        if is_of_ended(one.name):
+        if beside := _beside(sweep, one):
+            marks = ("" if found is None else found.mark for found in beside)
             means = [", ".join(filter(None, both)) for both in zip(means, marks, strict=False)]
         columns.append(means)
     return list(zip(*columns, strict=True))
@@ -206,14 +195,14 @@ def mean_lines(sweep: Sweep, most: int) -> list[tuple[str, ...]]:
 
 def legend(sweep: Sweep, most: int) -> str:
     """What stands below a table of the first points: what the marks mean, if it has any."""
-    return LEGEND if any(_marks(sweep)[:most]) else ""
+    beside = (found for one in sweep.measures for found in _beside(sweep, one)[:most])
+    return legend_of(found.kind for found in beside if found is not None and found.mark)
 
 
-def _marks(sweep: Sweep) -> list[str]:
-    """What stands behind the completion times of each point, if the table has some."""
-    if not any(is_of_ended(one.name) for one in measures(sweep)):
-        return []
-    return [one.mark for one in transfers(sweep)]
+def _beside(sweep: Sweep, of: Measure) -> "list[Censored | None]":
+    """What ended and had not at every point, beside a measure of the times; nothing beside others."""
+    kind = kind_of(of.name)
+    return [] if kind is None else sweep.censored(kind)
 
 
 def _facets(axes: Sequence[AxisView], along: int, lines: int | None, rest: Sequence[int]) -> Iterator[Facet]:

@@ -1,0 +1,104 @@
+"""Runs that are too short for what they measure: hardly any frames, or times that their end cuts off."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from celltrain.notes.limits import MOST_OF_THE_TIME
+from celltrain.results.censored import CENSORED, CENSORED_TAIL, KINDS, REQUESTS, TRANSFERS, Kind
+from celltrain.text import number
+
+__all__ = ["ESTIMATE", "SUMMED_UP", "too_short"]
+
+HARDLY_ANY = 20
+"""Frames of a busy port in the measured part of a run below which rates and delays say nothing."""
+
+SUMMED_UP = (
+    "frames_delivered",
+    "utilisation",
+    *TRANSFERS.counts,
+    "flows_turned_away",
+    *REQUESTS.counts,
+)
+"""Metrics whose means show runs that are too short for what they measure."""
+
+ESTIMATE = "requests_unfinished, by estimate"
+"""Stands beside the means of `SUMMED_UP` where no metric counts open requests."""
+
+
+class _Said(NamedTuple):
+    """What is said of transfers or of requests that the end of a run cuts off."""
+
+    none: str
+    """Where none ended."""
+    had_not: str
+    change: str
+    """What helps, besides a longer duration."""
+
+
+_OF_KINDS = {
+    TRANSFERS: _Said("no transfer had completed at the end of a run", "had not completed", "a lower load"),
+    REQUESTS: _Said(
+        "no answer was complete in the measured part of a run, so there are no response times",
+        "had no whole answer",
+        "fewer clients",
+    ),
+}
+
+
+def too_short(means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
+    """What is said of runs that are too short for what they measure, with its kind in front.
+
+    Args:
+        means: those of `SUMMED_UP` over the replications, as far as there are any, and `ESTIMATE`.
+    """
+    frames = means.get("frames_delivered", 0.0)
+    if 0 < frames < HARDLY_ANY and means.get("utilisation", 0.0) > MOST_OF_THE_TIME:
+        were = "frame was" if frames == 1 else "frames were"
+        said = f"only {_count(frames)} {were} delivered in the measured part of a run: rates and delays of so"
+        yield "frames", f"{said} few say nothing; set a longer duration"
+    for kind in KINDS:
+        yield from _cut_off(kind, means)
+    yield from _not_begun(means)
+
+
+def _cut_off(kind: Kind, means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
+    """What is said of runs that end before many transfers or requests have."""
+    ended, unfinished = (means.get(name, 0.0) for name in kind.counts)
+    about, said = "", _OF_KINDS[kind]
+    if kind is REQUESTS and ESTIMATE in means:
+        about, unfinished = "about ", means[ESTIMATE]
+    every = ended + unfinished
+    if ended == 0 < unfinished:
+        yield f"no {kind.many}", f"{said.none}; set a longer duration"
+    elif unfinished > CENSORED_TAIL * every:
+        how_many = f"{about}{_count(unfinished)} of {_count(every)} {kind.many} of a run {said.had_not}"
+        others = _of_the_others(
+            kind, f"a longer duration, or {said.change}", is_of_all=unfinished > CENSORED * every
+        )
+        share = "some" if unfinished > CENSORED * every else "most"
+        yield f"{share} {kind.many}", f"{how_many} at its end: {others}"
+
+
+def _not_begun(means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
+    """What is said of transfers that are turned away, or all begin in the warm-up."""
+    every, away = sum(means.get(name, 0.0) for name in TRANSFERS.counts), means.get("flows_turned_away", 0.0)
+    if away > CENSORED_TAIL * (every + away):
+        said = (
+            f"{_count(away)} of {_count(every + away)} transfers of a run were turned away, because as many"
+        )
+        others = _of_the_others(TRANSFERS, "a larger traffic.most-active, or a lower load", is_of_all=True)
+        yield "turned away", f"{said} as traffic.most-active allows were under way: {others}"
+    if every + away == 0 and "flows_completed" in means and means.get("frames_delivered") != 0:
+        said = "no transfer began in the measured part of a run, so there are no completion times"
+        yield "none began", f"{said}; set a shorter warm-up, or later starts"
+
+
+def _of_the_others(kind: Kind, change: str, *, is_of_all: bool) -> str:
+    """What the times are that there are, and what to set; where few are missing, the longest mislead."""
+    lower = "lower" if is_of_all else "their 95th and 99th percentiles may be lower"
+    return f"the {kind.times} times are those of the others, and {lower} than those of all; set {change}"
+
+
+def _count(mean: float) -> str:
+    """A mean number of things."""
+    return f"{mean:,.0f}" if mean.is_integer() or mean >= HARDLY_ANY else number(mean, 2)

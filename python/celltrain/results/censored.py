@@ -1,0 +1,150 @@
+"""Transfers and requests that had not ended when their runs did: times in results are those of the others.
+
+Where more is lost, more of them do not end, and those that do are the quick ones. So the times of a variant
+or a point can look better than those of one in which all ended.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+__all__ = [
+    "CENSORED",
+    "CENSORED_TAIL",
+    "KINDS",
+    "REQUESTS",
+    "TRANSFERS",
+    "Censored",
+    "Kind",
+    "kind_of",
+    "legend",
+]
+
+CENSORED = 0.05
+"""The part without a time from which on those of the others mislead."""
+
+CENSORED_TAIL = 0.01
+"""The part from which on their high percentiles do: more than a hundredth lies beyond the 99th."""
+
+_OF_THE_TAIL = ("p95", "p99", "max")
+"""Parts of the names of metrics that few without an end make too small."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What takes a time, which results have of those that ended."""
+
+    many: str
+    """What people call them."""
+    times: str
+    """What people call their times."""
+    counts: tuple[str, str]
+    """The metrics that count those that ended and the others."""
+    metrics: tuple[str, ...]
+    """How the names of metrics begin that are about those that ended."""
+    waits_for_all: tuple[str, ...]
+    """Metrics that one without an end makes too small."""
+    least: float
+    """The part without an end from which on it is marked."""
+    mark: str
+    """What stands behind times, after how many had not ended."""
+    had_not: str
+    """What is said of those that had not ended."""
+    were: str
+    """What they were when their runs ended."""
+
+    @property
+    def too_many(self) -> str:
+        """Why their times are not compared."""
+        return f"too many {self.many} {self.had_not}"
+
+
+TRANSFERS = Kind(
+    many="transfers",
+    times="completion",
+    counts=("flows_completed", "flows_unfinished"),
+    metrics=("fct_", "slowdown_"),
+    waits_for_all=("fct_max",),
+    least=0.0,
+    mark="not ended",
+    had_not="had not ended",
+    were="still under way",
+)
+"""Short flows and finite transfers."""
+
+REQUESTS = Kind(
+    many="requests",
+    times="response",
+    counts=("requests_completed", "requests_unfinished"),
+    metrics=("response_time_",),
+    waits_for_all=(),
+    # Whenever a run ends, clients that ask and ask again have some open requests.
+    least=CENSORED_TAIL,
+    mark="not answered",
+    had_not="had no whole answer",
+    were="still open",
+)
+"""Requests, whose times end with their answers."""
+
+KINDS = (TRANSFERS, REQUESTS)
+
+
+class Censored(NamedTuple):
+    """How many of one kind ended in a variant or at a point, and how many had not, over all replications."""
+
+    kind: Kind
+    ended: int
+    unfinished: int
+    is_estimate: bool = False
+    """Whether nothing counted those that had not ended."""
+
+    @staticmethod
+    def of(kind: Kind, ended: Sequence[float], unfinished: Sequence[float]) -> "Censored":
+        """The sums of the counts over the replications; one without any counts none."""
+        first, second = (sum(int(n) for n in one if not math.isnan(n)) for one in (ended, unfinished))
+        return Censored(kind, first, second)
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many ended, and how many had not."""
+        return self.ended, self.unfinished
+
+    @property
+    def part(self) -> str:
+        """How many of them did not end: "3 of 6"."""
+        about = "about " if self.is_estimate else ""
+        return f"{about}{self.unfinished:,} of {self.ended + self.unfinished:,}"
+
+    @property
+    def mark(self) -> str:
+        """What stands behind their times; nothing where all ended."""
+        return f"{self.part} {self.kind.mark}" if self._exceeds(self.kind.least) else ""
+
+    def mislead(self, metric: str) -> bool:
+        """Whether a metric of those that ended is too small to compare: from the share on that a note names.
+
+        The largest completion time waits for the last transfer.
+        """
+        if not metric.startswith(self.kind.metrics):
+            return False
+        of_tail = any(part in metric for part in _OF_THE_TAIL)
+        most = 0.0 if metric in self.kind.waits_for_all else CENSORED_TAIL if of_tail else CENSORED
+        return self._exceeds(most)
+
+    def _exceeds(self, part: float) -> bool:
+        return self.unfinished > part * (self.ended + self.unfinished)
+
+
+def kind_of(metric: str) -> Kind | None:
+    """What a metric has the times of, if it is about those that ended."""
+    return next((kind for kind in KINDS if metric.startswith(kind.metrics)), None)
+
+
+def legend(marked: Iterable[Kind]) -> str:
+    """What is said below a table with marks of some kinds, each once."""
+    return " ".join(
+        f"{kind.mark}: that many {kind.many} were {kind.were} when their runs ended. The times beside it are "
+        f"those of the others: do not compare them with the times of runs in which all {kind.many} ended."
+        for kind in dict.fromkeys(marked)
+    )

@@ -1,0 +1,139 @@
+"""Response times that the end of a run cuts off: they are marked, and nobody is best by them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import celltrain as ct
+from celltrain.plots.compared import compared_points
+from celltrain.report import comparison_report
+from celltrain.report.sweep import sweep_report
+from celltrain.results.censored import REQUESTS, TRANSFERS, Censored, legend
+from celltrain.sweeps.censored import incomparable
+from celltrain.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CLIENTS: dict[str, Any] = {
+    "schema": 1,
+    "name": "clients",
+    "seed": 1,
+    "duration": "300 ms",
+    "warm-up": "20 ms",
+    "topology": {"kind": "dumbbell"},
+    "link": {"framing": "packets", "rate": "1 Gbit/s", "delay": "10 us", "trunk": {"rate": "100 Mbit/s"}},
+    "switch": {"buffer": "unlimited"},
+    "group": [
+        {
+            "name": "c",
+            "flows": 30,
+            "traffic": {
+                "kind": "request-response",
+                "request": {"kind": "fixed", "bytes": "200 B"},
+                "response": {"kind": "pareto", "shape": 1.1, "minimum": "10 kB", "maximum": "10 MB"},
+                "think": "10 ms",
+                "think-distribution": "exponential",
+            },
+        }
+    ],
+}
+"""Clients of which many wait for an answer when the run ends."""
+
+RESPONSE = "group.0.traffic.response"
+SMALL = {"kind": "fixed", "bytes": "1 kB"}
+MEDIAN = "response_time_p50"
+
+
+def test_nobody_is_best_by_the_times_of_the_requests_that_were_answered() -> None:
+    scenario = ct.Scenario.from_dict(CLIENTS)
+    found = ct.compare(
+        scenario, {"long": {}, "short": {RESPONSE: SMALL}}, replications=3, measures=[MEDIAN, "request_rate"]
+    )
+    long, short = found.mean_lines()
+    waiting = found.censored("long", MEDIAN)
+    assert waiting is not None
+    assert waiting.is_estimate
+    assert waiting.unfinished > 0.05 * (waiting.ended + waiting.unfinished)
+    assert long[1].endswith(f" ms, about {waiting.unfinished} of {sum(waiting.counts):,} not answered")
+    assert "not answered" not in "".join((*short, *long[2:]))
+    assert found.leader(MEDIAN).verdict is Verdict.UNDECIDED
+    assert not found.differs("short", MEDIAN)
+    assert found.differs("short", "request_rate")
+    sentence, other = found.sentences()
+    assert sentence == (
+        "Nothing is decided by median of the response time: too many requests had no whole answer under long "
+        f"({waiting.part}), and the times are those of the others."
+    )
+    assert other.startswith("Best by ")
+    said = legend([REQUESTS])
+    assert said == (
+        "not answered: that many requests were still open when their runs ended. The times beside it are "
+        "those of the others: do not compare them with the times of runs in which all requests ended."
+    )
+    assert said[1:] in found.explanation()
+    assert "none is best, as too many requests had no whole answer." in comparison_report(found)
+    caption = " ".join(compared_points(found).get_supxlabel().split())
+    assert "no variant is best by times: too many requests had no whole answer" in caption
+    rows = {(row["variant"], row["metric"]): row for row in found.to_json()["rows"]}
+    assert rows["long", MEDIAN]["requests_unfinished"] == waiting.unfinished
+    assert rows["long", MEDIAN]["requests_completed"] == waiting.ended
+    assert "requests_unfinished" not in rows["long", "request_rate"]
+
+
+def test_points_whose_requests_are_not_all_answered_are_marked(tmp_path: Path) -> None:
+    scenario = ct.Scenario.from_dict(CLIENTS)
+    found = ct.sweep(
+        scenario,
+        grid={"group.0.flows": [1, 30]},
+        replications=2,
+        measures=[MEDIAN],
+        out=tmp_path / "out",
+    )
+    whole, cut = found.censored(REQUESTS)
+    assert whole is not None
+    assert cut is not None
+    assert not whole.mark
+    assert incomparable(found, MEDIAN) == [1]
+    table = found.table(MEDIAN)
+    assert table["requests_completed"].to_list() == [whole.ended, cut.ended]
+    assert table["requests_unfinished"].to_list() == [whole.unfinished, cut.unfinished]
+    page = sweep_report(found)
+    assert f"{cut.part} not answered" in page
+    assert "too many requests had no whole answer, and the times are those of the others." in page
+
+
+def test_results_that_count_open_requests_need_no_estimate() -> None:
+    counted = Censored.of(REQUESTS, [94.0, 90.0], [6.0, 10.0])
+    assert counted == Censored(REQUESTS, 184, 16)
+    assert counted.mark == "16 of 200 not answered"
+    assert counted.mislead(MEDIAN)
+
+
+@pytest.mark.parametrize(
+    ("unfinished", "misled", "mark"),
+    [
+        # Some request is always open when a run of many ends.
+        (10, (), ""),
+        (11, ("response_time_p95", "response_time_p99", "response_time_max"), "11 of 1,000 not answered"),
+        (
+            51,
+            ("response_time_mean", MEDIAN, "response_time_p95", "response_time_p99", "response_time_max"),
+            "51 of 1,000 not answered",
+        ),
+    ],
+)
+def test_few_open_requests_mislead_in_the_tail_alone(
+    unfinished: int, misled: tuple[str, ...], mark: str
+) -> None:
+    every = {f"response_time_{end}" for end in ("mean", "p50", "p95", "p99", "max")} | {"goodput", "fct_mean"}
+    found = Censored(REQUESTS, 1000 - unfinished, unfinished)
+    assert {name for name in every if found.mislead(name)} == {*misled}
+    assert found.mark == mark
+
+
+def test_times_of_transfers_and_of_requests_have_their_own_legends() -> None:
+    both = legend([TRANSFERS, REQUESTS, TRANSFERS])
+    assert both == f"{legend([TRANSFERS])} {legend([REQUESTS])}"
