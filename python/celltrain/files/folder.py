@@ -177,6 +177,15 @@ class Folder:
         self._origins[place] = origin
         return bool(names)
 
+    def keep(self, name: str) -> bool:
+        """Whether a file of the earlier results stays: it is as it was written."""
+        if not self._is_whole(name):
+            return False
+        self._begin()
+        self._files.append(name)
+        self._checksums[name] = self._earlier_checksums[name]
+        return True
+
     def keep_others(self) -> None:
         """Has `finish` keep report, pictures and captures, if the tables come out as they were.
 
@@ -227,7 +236,7 @@ class Folder:
             # A paper's time series are those of hundreds of runs, of which it shows a few.
             self._store.seal(series=self._identity["kind"] != "reproduce")
         if (self.path / FILE).exists():
-            self._files.append(FILE)
+            self._files += [FILE] if FILE not in self._files else []
             with (self.path / FILE).open("rb") as file:
                 self._checksums[FILE] = digest(file)
 

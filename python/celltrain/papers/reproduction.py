@@ -330,12 +330,20 @@ class Reproduction:
         target.write_json("reproduction.json", self.to_json())
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
-        """Writes the folder of the reproduction and returns its path.
+        """Writes the folder of the reproduction with its report, and returns its path.
 
-        It has no report and no pictures but those of this reproduction that are there already.
+        `celltrain reproduce --out` writes the same, and pictures. Report and pictures of this reproduction
+        that are there already stay.
+
+        Args:
+            path: the folder; it is made when it does not exist.
+            overwrite: replace what another experiment left there.
         """
+        from celltrain.report import reproduction_report
+
         with claim(path, KIND, self.paper.id, asked=asked(self.manifest), overwrite=overwrite) as target:
             target.keep_others()
+            target.write_unless_kept("report.html", lambda: reproduction_report(self))
             self.write_to(target)
             target.finish(self.manifest)
         return Path(path)

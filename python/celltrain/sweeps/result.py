@@ -4,15 +4,17 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from os import PathLike
 from pathlib import Path
+from shutil import copyfile
 from typing import TYPE_CHECKING, Any
 
 from celltrain import arguments, display, statistics, text
 from celltrain.errors import Defect, InputError, ScenarioError, unknown
 from celltrain.files import manifests
+from celltrain.files.folder import Folder, claim
 from celltrain.registry import RENAMED, Measure, called, measure, resolution, unmeasured
 from celltrain.results import has_old_names, pandas_of, todays_names
 from celltrain.results.censored import Censored, Kind, kind_of
@@ -383,6 +385,52 @@ class Sweep:
                 )
         rows.sort(key=lambda row: row["point"])
         return {**{key: self.manifest[key] for key in kept}, "notes": self.notes, "rows": rows}
+
+    def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
+        """Writes the folder of the sweep with its report, and returns its path.
+
+        `celltrain sweep --out` writes the same, and pictures: here `plot` makes them. Report and pictures of
+        this sweep that are there already stay. The folder may be that of `sweep(out=...)`, which has no
+        report. Where runs that found celltrain wrong are missing there is none, as it shows every point.
+
+        Args:
+            path: the folder; it is made when it does not exist.
+            overwrite: replace what another experiment left there.
+
+        Raises:
+            InputError: the results are damaged, or the folder cannot be used.
+        """
+        from celltrain.report.sweep import sweep_report
+
+        there = manifests.read_manifest(self.path, KIND)
+        for name in self._files():
+            manifests.verify(self.path, name, there)
+        asked = {"seed": self.manifest["seed"]}
+        with claim(path, KIND, self.manifest["key"], asked=asked, overwrite=overwrite) as target:
+            target.keep_others()
+            if not self.defects:
+                target.write_unless_kept("report.html", lambda: sweep_report(self))
+            self._write_to(target)
+            target.finish(self.manifest)
+        return Path(path)
+
+    def _write_to(self, target: Folder) -> None:
+        """Copies every file to a folder that was claimed; in its own they stay."""
+        from celltrain.runs.store import FILE
+
+        is_own = target.path.resolve() == self.path.resolve()
+        for name in self._files():
+            if not (is_own and target.keep(name)):
+                target.write(name, partial(copyfile, self.path / name))
+        # The runs that another folder has are of this experiment, too.
+        if (self.path / FILE).exists() and not (target.path / FILE).exists():
+            target.write(FILE, partial(copyfile, self.path / FILE))
+
+    def _files(self) -> list[str]:
+        """The tables, the plan and its scenario."""
+        recorded = (f"{name}.parquet" for name in RECORDED)
+        there = (name for name in recorded if (self.path / name).exists())
+        return [*(f"{name}.parquet" for name in FRAMES), *there, "plan.toml", "scenario.toml"]
 
     @property
     def plot(self) -> "SweepPlots":
