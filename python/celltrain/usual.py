@@ -2,12 +2,16 @@
 
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from celltrain.errors import InputError, ScenarioError
 from celltrain.registry import Measure, compared
 from celltrain.scenario import Scenario
 
-__all__ = ["usual_measures"]
+if TYPE_CHECKING:
+    from celltrain.results import Result
+
+__all__ = ["only_transfers", "usual_measures"]
 
 
 def usual_measures(known: Collection[str], scenarios: Callable[[], Iterable[Scenario]]) -> list[Measure]:
@@ -27,3 +31,14 @@ def usual_measures(known: Collection[str], scenarios: Callable[[], Iterable[Scen
     with suppress(InputError, ScenarioError):
         is_offered = all(map(all_offered, scenarios()))
     return compared(known, is_offered=is_offered)
+
+
+def only_transfers(result: "Result") -> bool:
+    """Whether all flows of a run are transfers, whose goodput is the load; unknown of older versions."""
+    from celltrain.notes.settings import all_end
+
+    if "scenario_toml" not in result.manifest:
+        return False
+    with suppress(ScenarioError):
+        return all_end(Scenario.from_toml(result.manifest["scenario_toml"]))
+    return False

@@ -8,14 +8,18 @@ import pytest
 
 import celltrain as ct
 from celltrain.plots.compared import compared_points
+from celltrain.plots.sweep import heat_map, lines
 from celltrain.report import comparison_report
 from celltrain.report.sweep import sweep_report
 from celltrain.results.censored import REQUESTS, TRANSFERS, Censored, legend
 from celltrain.sweeps.censored import incomparable
+from celltrain.sweeps.view import View
 from celltrain.verdicts import Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from matplotlib.figure import Figure
 
 CLIENTS: dict[str, Any] = {
     "schema": 1,
@@ -102,7 +106,35 @@ def test_points_whose_requests_are_not_all_answered_are_marked(tmp_path: Path) -
     assert table["requests_unfinished"].to_list() == [whole.unfinished, cut.unfinished]
     page = sweep_report(found)
     assert f"{cut.part} not answered" in page
-    assert "too many requests had no whole answer, and the times are those of the others." in page
+    why = "too many requests had no whole answer, and the times are those of the others"
+    assert f"first at group.0.flows = 30: {why}." in page
+    assert f"Hollow marks: {why}." in page
+    assert '"open":[false,true]' in page.replace(" ", "")
+
+
+def test_pictures_of_a_sweep_mark_points_at_which_too_few_ended(scenario: ct.Scenario) -> None:
+    """The second of two transfers ends unless it is very large."""
+    flows = [{"name": name, "traffic": {"kind": "finite", "bytes": "20 kB"}} for name in ("1", "2")]
+    grid = {"flow.1.traffic.bytes": ["40 kB", "80 kB", "1 GB"], "switch.buffer": ["200 cells", "300 cells"]}
+    asked = scenario.with_({"flow": flows, "warm-up": "0 s"})
+    found = ct.sweep(asked, grid=grid, replications=1, measures=["fct_mean", "goodput"])
+    assert incomparable(found, "fct_mean") == [4, 5]
+    why = "too many transfers had not ended, and the times are those of the others"
+    view, (times, goodput) = View.of(found), found.measures
+
+    def below(figure: Figure) -> str:
+        entries = [*(one.get_title().get_text() for one in figure.legends), figure.get_supxlabel()]
+        return " ".join(" ".join(entries).split())
+
+    figure = lines(found, times, view)
+    hollow = [line for line in figure.axes[0].lines if line.get_markerfacecolor() == "white"]
+    assert len(hollow) == 2
+    assert f"hollow: {why}" in below(figure)
+    figure = heat_map(found, times, view)
+    assert [line.get_marker() for line in figure.axes[0].lines].count("x") == 4, "white below black"
+    assert f"crosses: {why}" in below(figure)
+    for other in (lines(found, goodput, view), heat_map(found, goodput, view)):
+        assert why not in below(other)
 
 
 def test_results_that_count_open_requests_need_no_estimate() -> None:

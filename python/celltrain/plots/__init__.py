@@ -4,8 +4,11 @@
 `draw_reproduction` write the pictures of a whole experiment to its folder.
 """
 
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from celltrain import statistics
@@ -15,11 +18,13 @@ from celltrain.plots.namespaces import scenario_of, schedule_of
 from celltrain.plots.points import PointPanel, PointSeries, bars, points
 from celltrain.plots.reproduction import draw_reproduction, table_points, window_panel
 from celltrain.plots.series import SeriesPanel, WindowPanel, occupancy, over_time, windows
-from celltrain.plots.style import COLOURS, colour_of, keeps_pictures, save
+from celltrain.plots.style import COLOURS, colour_of, keeps_pictures, noted, of_gaps, save, styled
 from celltrain.plots.transfers import windows_of
 from celltrain.results import Result
+from celltrain.results.censored import TRANSFERS, Censored
 from celltrain.text import first_of, scale, with_unit
 from celltrain.traces import busiest, delivered_of, flow_groups, lines
+from celltrain.usual import only_transfers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,6 +48,10 @@ __all__ = [
     "window_panel",
     "windows",
 ]
+
+
+TIMES = ("completion_time", "fct_mean")
+"""Columns of flows with how long transfers took: of those that are one each, and of all."""
 
 
 def draw_run(result: Result, folder: Folder) -> None:
@@ -73,26 +82,64 @@ def draw_run(result: Result, folder: Folder) -> None:
 
 
 def flow_bars(result: Result) -> "Figure":
-    """The goodput of flows with their intervals, coloured by group; the run's name stands above."""
+    """The goodput of flows with their intervals, coloured by group; the run's name stands above.
+
+    Where all of them are transfers it is the load, so their completion times are drawn, if any ended.
+    """
     by_flow = result.by_flow()
-    goodput = [statistics.estimate(part["goodput"].to_list()) for part in by_flow]
-    factor, unit = scale(statistics.largest(goodput), "bit/s")
-    heights = [one.scaled(1 / factor) for one in goodput]
+    samples, what, unit, note = _of_flows(result)
+    found = [statistics.estimate(_defined(sample)) for sample in samples]
+    factor, unit = scale(statistics.largest(found), unit)
+    heights = [one.scaled(1 / factor) for one in found]
     names = [str(part["flow"][0]) for part in by_flow]
     known = flow_groups(result.flows)
     groups = [known[name] for name in names]
     colours = colour_of(groups)
     which = first_of(len(names), result.flows["flow"].n_unique(), "flow")
     has_key = 1 < len(colours) <= len(COLOURS)
-    return bars(
+    figure = bars(
         names,
         heights,
         [colours[group] if has_key else COLOURS[0] for group in groups],
         f"{which}, coloured by group" if has_key else which,
-        with_unit("goodput", unit),
+        with_unit(what, unit),
         colours if has_key else {},
         result.manifest["name"],
     )
+    with styled():
+        noted(figure, note, of_gaps(found))
+    return figure
+
+
+def _of_flows(result: Result) -> "tuple[list[list[float | None]], str, str, str]":
+    """What is drawn of each flow, what it is called, its unit, and what is said below."""
+    by_flow = result.by_flow()
+    goodput = [part["goodput"].to_list() for part in by_flow]
+    if not only_transfers(result) or not {*TIMES, *TRANSFERS.counts} <= {*result.flows.columns}:
+        return goodput, "goodput", "bit/s", ""
+    one_each, mean = ([part[name].to_list() for part in by_flow] for name in TIMES)
+    both = zip(one_each, mean, strict=True)
+    times = [one if any(map(_is_known, one)) or not any(map(_is_known, some)) else some for one, some in both]
+    found = Censored.of(TRANSFERS, *(_known(result.flows[name]) for name in TRANSFERS.counts))
+    if not any(map(_is_known, chain(*times))):
+        reason = "ended" if found.unfinished else "began in the measured time"
+        return goodput, "goodput", "bit/s", f"no transfer {reason}, so there are no completion times"
+    left_out = f"{found.part} transfers {found.kind.had_not}: their times are left out"
+    are_single = all(one is other for one, other in zip(times, one_each, strict=True))
+    what = "completion time" if are_single else "mean completion time"
+    return times, what, "s", left_out if found.unfinished else ""
+
+
+def _defined(sample: "Sequence[float | None]") -> list[float]:
+    return [math.nan if value is None else value for value in sample]
+
+
+def _known(values: "Iterable[float | None]") -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def _is_known(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
 
 
 def draw_comparison(found: "Comparison", folder: Folder) -> None:

@@ -137,7 +137,7 @@ class ResultPlots:
         return flow_of_run(scenario, name, span_of(scenario, span), seed=seed, replication=replication)
 
     def flows(self) -> "Figure":
-        """The goodput of every flow with its 95 % interval."""
+        """The goodput of every flow with its 95 % interval; of transfers how long they took, if any ended."""
         from celltrain.plots import flow_bars
 
         return flow_bars(self._result)

@@ -53,6 +53,9 @@ _FRAME = """<!doctype html>
 SHORT = 24
 """Letters of text in a table that are never broken across lines: "100000 cells"."""
 
+LONG = 24
+"""Letters of a heading from which on it would be wider than the numbers below it."""
+
 _CODE = re.compile("`([^`]+)`")
 
 
@@ -116,7 +119,7 @@ class Page:
         styles = ["text" if index < text_columns else "" for index in range(len(columns))]
         head = "".join(
             # A heading without text is none: programs that read aloud would announce nothing.
-            _cell("th" if name else "td", name, style)
+            _cell("th" if name else "td", name, _heading(name, style))
             for name, style in zip(columns, styles, strict=True)
         )
         lines = (
@@ -199,6 +202,11 @@ def _class(style: str) -> str:
 def _whole(cell: str, style: str) -> str:
     """The style of a cell of text; a short one stays on one line."""
     return f"{style} whole" if style and len(cell) <= SHORT else style
+
+
+def _heading(name: str, style: str) -> str:
+    """The style of a heading; a long one of numbers goes on several lines."""
+    return style if style or len(name) <= LONG else "long"
 
 
 def _cell(tag: str, text: str, style: str) -> str:

@@ -2,14 +2,11 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
-from celltrain.errors import ScenarioError
 from celltrain.notes.advice import advice
-from celltrain.notes.settings import all_end
 from celltrain.plots.transfers import windows_of
 from celltrain.registry import counts, title
 from celltrain.report import parts
@@ -17,8 +14,8 @@ from celltrain.report.distributions import add_distributions
 from celltrain.report.page import Page
 from celltrain.report.percentiles import COMPLETION, add_completion, add_percentiles
 from celltrain.results import Result
-from celltrain.scenario import Scenario
 from celltrain.traces import Trace, busiest, flow_groups, lines
+from celltrain.usual import only_transfers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,6 +29,9 @@ FLOW_COLUMNS = {"round_trip": "s", "completion_time": "s"} | dict.fromkeys(
     ("frames_delivered", "segments_retransmitted", "timeouts", "fast_retransmits")
 )
 """The columns of flows in their table, with their units; None for counts."""
+
+THIS = "this run"
+"""What charts call the run, whose name is the title of the page."""
 
 HUNDRED = 100
 """Transfers from which on a hundredth of them is one or more."""
@@ -57,15 +57,15 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
     m = result.manifest
     page = Page(m["name"], f"A run of {text.counted(m['replications'], 'replication')} with seed {m['seed']}")
     units = {row["metric"]: row["unit"] for row in result.estimate_rows()}
-    is_of_transfers = "fct_p50" in units and _all_end(result)
+    is_of_transfers = "fct_p50" in units and only_transfers(result)
     question = TRANSFERS if is_of_transfers else SHARES
     page.lead(question, _answers(result, units, is_of_transfers=is_of_transfers))
     parts.notes(page, advice(result))
     without = _completions(page, result, units) if is_of_transfers else ()
     _goodput(page, result)
     _series(page, result)
-    add_percentiles(page, {m["name"]: result}, [m["name"]], without)
-    add_distributions(page, {m["name"]: result}, [m["name"]])
+    add_percentiles(page, {THIS: result}, [THIS], without)
+    add_distributions(page, {THIS: result}, [THIS])
     page.section("Measures")
     shown = result.shown()
     with page.folded(f"{len(shown)} measures", is_open=True):
@@ -85,15 +85,6 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
     again = ["celltrain", "run", "SCENARIO", "--seed", str(m["seed"])]
     parts.rerun(page, command or [*again, "--replications", str(m["replications"])], m)
     return page.html()
-
-
-def _all_end(result: Result) -> bool:
-    """Whether all flows carry transfers that end; unknown for results of older versions."""
-    if "scenario_toml" not in result.manifest:
-        return False
-    with suppress(ScenarioError):
-        return all_end(Scenario.from_toml(result.manifest["scenario_toml"]))
-    return False
 
 
 def _answers(result: Result, units: Mapping[str, str], *, is_of_transfers: bool) -> list[str]:
@@ -184,8 +175,7 @@ def _completions(page: Page, result: Result, units: Mapping[str, str]) -> Collec
     if not by_flow and not math.isfinite(result.estimate("fct_p50").mean):
         return ()  # there is nothing to draw
     if not by_flow:
-        name = result.manifest["name"]
-        add_completion(page, {name: result}, [name])
+        add_completion(page, {THIS: result}, [THIS])
         return (COMPLETION,)
     which = text.first_of(len(by_flow), count, "transfer") + _that_ended(result, units)
     _by_flow(page, by_flow, "completion_time", "s", which)

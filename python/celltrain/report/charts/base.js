@@ -93,6 +93,15 @@ const around = (name, place, most) => {
   return `…${name.slice(begin, begin + kept)}${begin + kept < name.length ? "…" : ""}`;
 };
 
+// `text` in as few lines as fit into `width`, about as long as each other; a word that does not fit is cut.
+const fitted = (text, width) => {
+  const most = Math.max(1, Math.floor(width / LETTER));
+  const count = wrapped(text, most).length;
+  let least = most;
+  while (least > 1 && wrapped(text, least - 1).length === count) least -= 1;
+  return wrapped(text, least).map((line) => shortened(line, most));
+};
+
 // The room of a letter and of a line of text.
 const [LETTER, LINE] = [6.7, 15];
 
@@ -125,6 +134,13 @@ class Chart {
   inside(x, letters) {
     const half = (letters * LETTER) / 2;
     return Math.min(Math.max(x, half), this.width - half);
+  }
+
+  // Lines of text, one below the other.
+  lines(parent, lines, attributes) {
+    const text = svgNode(parent, "text", attributes);
+    lines.forEach((line, place) => svgNode(text, "tspan", { x: attributes.x, dy: place ? LINE : 0 }, line));
+    return text;
   }
 
   // The number of a tick below the chart.

@@ -7,7 +7,9 @@ class Points extends Chart {
     this.svg.setAttribute("role", "group");
     this.svg.onkeydown = (event) => this.key(event);
     if (data.series.length > 1) this.bar.setAttribute("aria-label", "Series: choose one to hide or show it");
-    data.series.forEach((series, index) => this.button(series, index));
+    // What the axis says already needs no button: there is nothing else to see.
+    const isTold = data.series.length === 1 && data.ylabel.includes(data.series[0].name);
+    if (!isTold) data.series.forEach((series, index) => this.button(series, index));
     this.readout.textContent = "Point at a mark, or use Tab and the arrow keys, to read it.";
     this.start();
   }
@@ -26,14 +28,18 @@ class Points extends Chart {
       this.left = Math.min(longest, most) * LETTER + 14;
       this.right = this.width - 16;
       this.row = Math.max(21, 11 * this.slots());
-      this.height = this.row * categories.length + 52;
+      this.label = fitted(this.data.ylabel, this.width - 16);
+      this.height = this.row * categories.length + 52 + (this.label.length - 1) * LINE;
       return;
     }
     this.thin = form === "curves" ? Math.ceil((widest + 8) / step) : 1;
-    this.left = 30 + LETTER * Math.max(...ticks(...this.span(), 6).map(([, label]) => label.length));
+    this.label = fitted(this.data.ylabel, 240);
+    this.below = fitted(this.data.xlabel, this.width - 16);
+    const beside = 30 + (this.label.length - 1) * LINE;
+    this.left = beside + LETTER * Math.max(...ticks(...this.span(), 6).map(([, label]) => label.length));
     this.right = this.width - 12;
     this.more = this.thin > 1 ? 0 : (lines - 1) * LINE;
-    this.height = 302 + this.more;
+    this.height = 302 + this.more + (this.below.length - 1) * LINE;
   }
 
   slots() {
@@ -130,18 +136,18 @@ class Points extends Chart {
     this.names.forEach((lines, index) => {
       if (index % this.thin) return;
       const x = this.inside(this.middle(index), Math.max(...lines.map((line) => line.length)));
-      const name = svgNode(this.svg, "text", { y: bottom + 18, "text-anchor": "middle" });
-      lines.forEach((line, place) => svgNode(name, "tspan", { x, dy: place ? LINE : 0 }, line));
+      this.lines(this.svg, lines, { x, y: bottom + 18, "text-anchor": "middle" });
     });
-    const below = { x: (this.left + this.right) / 2, y: bottom + 40 + this.more, "text-anchor": "middle" };
-    svgNode(this.svg, "text", below, this.data.xlabel);
+    const letters = Math.max(...this.below.map((line) => line.length));
+    const x = this.inside((this.left + this.right) / 2, letters);
+    this.lines(this.svg, this.below, { x, y: bottom + 40 + this.more, "text-anchor": "middle" });
     const label = { x: 13, y: (top + bottom) / 2, "text-anchor": "middle" };
     label.transform = `rotate(-90 ${label.x} ${label.y})`;
-    svgNode(this.svg, "text", label, shortened(this.data.ylabel, (bottom - top) / LETTER));
+    this.lines(this.svg, this.label, label);
   }
 
   drawRows(low, high) {
-    const [top, bottom] = [4, this.height - 44];
+    const [top, bottom] = [4, this.height - 44 - (this.label.length - 1) * LINE];
     this.value = (value) => this.left + ((value - low) / (high - low)) * (this.right - this.left);
     for (const [value, label] of ticks(low, high, Math.max(2, Math.min(8, (this.right - this.left) / 70)))) {
       const x = this.value(value);
@@ -153,8 +159,7 @@ class Points extends Chart {
     this.names.forEach(([name], index) => {
       svgNode(this.svg, "text", { x: this.left - 8, y: this.middle(index) + 4, "text-anchor": "end" }, name);
     });
-    const below = { x: this.right, y: bottom + 36, "text-anchor": "end" };
-    svgNode(this.svg, "text", below, shortened(this.data.ylabel, this.width / LETTER));
+    this.lines(this.svg, this.label, { x: this.right, y: bottom + 36, "text-anchor": "end" });
   }
 
   // A place along the categories and one along the values, as attributes of an element.
