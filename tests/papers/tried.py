@@ -5,6 +5,9 @@ tests what makes a statement fail. A [[search]] runs every combination of some v
 what is printed, also in exhibits that are held out. The results are written to `papers/PAPER/tried.json`,
 from which the page of statements is made. What this version ran before with the same settings, claims and
 held-out exhibits stays, but for --again.
+
+--check runs the first replication of each result again, and names those that the simulator as it is would not
+give: their numbers, and the words that quote them, are of an earlier one.
 """
 
 from __future__ import annotations
@@ -30,6 +33,9 @@ PAPERS = Path(__file__).resolve().parents[2] / "papers"
 
 KEYS = ("search", "name", "candidate", "settings", "exhibits", "columns", "held-out", "replications")
 """What a result has in the words of its plan."""
+
+FIRST = "first"
+"""Where a result keeps the fingerprint of its first replication."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +158,7 @@ def tried(paper: Paper, plan: Plan, jobs: int) -> dict[str, Any]:
         **plan.known_by,
         "version": found.provenance["celltrain"],
         "fingerprint": found.provenance["fingerprint"],
+        FIRST: first(paper, plan),
         "claims": {
             one.claim.id: {
                 "verdict": one.finding.verdict,
@@ -162,6 +169,20 @@ def tried(paper: Paper, plan: Plan, jobs: int) -> dict[str, Any]:
         },
         "deviations": deviations(found),
     }
+
+
+def first(paper: Paper, plan: Plan) -> str:
+    """The fingerprint of the first replication of all columns: another one now means an outdated result."""
+    found = papers.reproduce(reduced(paper, plan), replications=1, jobs=1)
+    return str(found.provenance["fingerprint"])
+
+
+def outdated(paper: Paper, every: Sequence[Plan], kept: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The plans without a result, and those whose first replication is another one now."""
+    for plan in every:
+        same = [one for one in kept if known_by(one) == plan.known_by]
+        if not same or same[0].get(FIRST) != first(paper, plan):
+            yield f"{plan.search or 'try'}: {plan.name}"
 
 
 def _rounded(piece: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,20 +214,28 @@ def in_order(every: Sequence[Plan], kept: Sequence[Mapping[str, Any]]) -> list[M
     return sorted((one for one in kept if known_by(one) in order), key=lambda one: order.index(known_by(one)))
 
 
+def _is_wanted(plan: Plan, names: Sequence[str]) -> bool:
+    return not names or plan.name in names or plan.search in names
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("paper")
     parser.add_argument("names", nargs="*", help="tries or searches; all by default")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--again", action="store_true", help="also what this version has run before")
+    parser.add_argument("--check", action="store_true", help="name the results that are out of date")
     given = parser.parse_args()
     folder = PAPERS / given.paper
     paper = papers.describe(str(folder))
     file = folder / "tried.json"
     kept = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
     every = list(plans(folder / "tried.toml"))
+    if given.check:
+        lines = list(outdated(paper, [one for one in every if _is_wanted(one, given.names)], kept))
+        sys.exit("\n".join(lines) or None)
     for plan in every:
-        wanted = not given.names or plan.name in given.names or plan.search in given.names
+        wanted = _is_wanted(plan, given.names)
         same = [one for one in kept if known_by(one) == plan.known_by]
         known = not given.again and any(one["version"] == celltrain.__version__ for one in same)
         if known or not wanted:
