@@ -84,7 +84,7 @@ pub(crate) fn suggestion<'a>(name: &str, what: &str, valid: impl Iterator<Item =
 }
 
 /// The valid name that `name` most probably stands for, if any is near.
-fn nearest<'a>(name: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+pub(super) fn nearest<'a>(name: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     // A third of the letters may be wrong; a long text is no mistyped name and would be slow to compare.
     let limit = (name.chars().count() / 3).max(1);
     if limit > 20 {
