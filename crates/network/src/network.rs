@@ -26,6 +26,7 @@ use crate::{
     port::{Location, Port},
     rate_control::RateControl,
     scenario::Graph,
+    shaper::Shaper,
 };
 
 /// Where a flow begins and ends.
@@ -245,17 +246,13 @@ impl Network {
     pub(crate) fn arrived(&self) -> u64 {
         let of_node = |node: &Node| match node {
             Node::Host(host) => host.parts.incoming.iter().map(|incoming| incoming.arrived()).sum(),
-            Node::Port(_) | Node::Switch(_) | Node::Channel(_) => 0,
+            Node::Port(_) | Node::Switch(_) | Node::Channel(_) | Node::Shaper(_) => 0,
         };
         self.nodes.iter().map(of_node).sum()
     }
 
     /// The ports of switches and the interfaces of hosts.
     pub(crate) fn ports(&self) -> impl Iterator<Item = &Port> {
-        self.all_ports().filter(|port| port.location != Location::Shaper)
-    }
-
-    pub(crate) fn all_ports(&self) -> impl Iterator<Item = &Port> {
         self.places.iter().filter_map(|&(node, port)| self.nodes[node as usize].ports().get(port as usize))
     }
 
@@ -278,7 +275,14 @@ impl Network {
     pub(crate) fn channels(&self) -> impl Iterator<Item = &Channel> {
         self.nodes.iter().filter_map(|node| match node {
             Node::Channel(channel) => Some(&**channel),
-            Node::Host(_) | Node::Port(_) | Node::Switch(_) => None,
+            Node::Host(_) | Node::Port(_) | Node::Switch(_) | Node::Shaper(_) => None,
+        })
+    }
+
+    pub(crate) fn shapers(&self) -> impl Iterator<Item = &Shaper> {
+        self.nodes.iter().filter_map(|node| match node {
+            Node::Shaper(shaper) => Some(&**shaper),
+            Node::Host(_) | Node::Port(_) | Node::Switch(_) | Node::Channel(_) => None,
         })
     }
 
@@ -502,7 +506,7 @@ impl Network {
     /// The port that each stream leads to, if it leads to one.
     pub(crate) fn receiving_ports(&self) -> Vec<Option<&Port>> {
         let mut receivers = vec![None; self.streams.len()];
-        for port in self.all_ports() {
+        for port in self.ports() {
             port.inputs().iter().for_each(|&input| receivers[input] = Some(port));
         }
         receivers
@@ -515,6 +519,7 @@ impl Network {
             let fingerprint = match &self.nodes[node as usize] {
                 Node::Host(host) => Some(host.fingerprint),
                 Node::Channel(channel) => channel.fingerprint(),
+                Node::Shaper(_) => None,
                 node => Some(node.ports()[port as usize].fingerprint()),
             };
             fingerprint.into_iter().for_each(|fingerprint| combined.mix(fingerprint.finish()));

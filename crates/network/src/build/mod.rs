@@ -40,12 +40,13 @@ use crate::{
     host::{Begun, Endpoint, HostParts, IpLayer, Member, Pool, Sends, Service},
     measures::{Idle, Sampler},
     network::{Carrier, FlowEnds, Network},
-    port::{Port, VcEntry},
+    port::VcEntry,
     rate_control::{RmRelay, Role},
     run::Options,
     scenario::{
         self, ArrivalTimes, Flow, Graph, IpServes, Loss, LossDirection, Scenario, ShortFlows, Traffic,
     },
+    shaper::Shaper,
     traffic::{
         arrivals::{ArrivalProcess, Arrivals},
         source::{CellSource, Kind, Source},
@@ -86,7 +87,7 @@ struct Builder<'a> {
     losses: BTreeMap<usize, Vec<&'a Loss>>,
     losing: BTreeSet<usize>,
     /// What spaces the cells of VCs that have a peak rate, in front of their host's interface.
-    shapers: Vec<Port>,
+    shapers: Vec<Shaper>,
     /// The VCs of each flow.
     circuits: Vec<Circuits>,
 }
@@ -105,7 +106,7 @@ enum Place {
     Host(usize),
     Port(usize),
     Channel(Box<ChannelParts>),
-    Shaper(Box<Port>),
+    Shaper(Box<Shaper>),
 }
 
 /// A VC to be laid.

@@ -572,7 +572,7 @@ fn cells_of_flows(network: &Network) -> Vec<[u64; 2]> {
         for (flow, [accepted, discarded]) in port.by_flow() {
             match port.location {
                 Location::Interface => cells[flow][0] += accepted,
-                Location::Switch | Location::Shaper => cells[flow][1] += discarded,
+                Location::Switch => cells[flow][1] += discarded,
             }
         }
     }

@@ -104,7 +104,7 @@ pub(super) fn port_table(
     window: Time,
     locked: &BTreeSet<usize>,
 ) -> Table {
-    let is_locked = |port: &Port| port.location != Location::Shaper && locked.contains(&port.link);
+    let is_locked = |port: &Port| locked.contains(&port.link);
     let count = |get: &dyn Fn(&PortMeasures<'_>) -> u64| Column::counts(ports.iter().map(get));
     let number = |get: &dyn Fn(&PortMeasures<'_>) -> f64| Column::numbers(ports.iter().map(get));
     let mut columns = vec![
