@@ -9,6 +9,7 @@ mod editor;
 mod embed;
 mod error;
 mod graph;
+mod homes;
 mod inherit;
 mod key;
 mod ranges;
