@@ -320,6 +320,12 @@ impl Network {
         self.host(flow.to).response_times(receiver)
     }
 
+    /// When flow `flow` was asked for the answer that its client has not read to the end, if there is one.
+    pub(crate) fn unanswered(&self, flow: &FlowEnds) -> Option<Time> {
+        let Carrier::Tcp { receiver, .. } = flow.carrier else { return None };
+        self.host(flow.to).unanswered(receiver)
+    }
+
     /// What the senders of flow `flow` have done, those of its requests included.
     pub(crate) fn sender_stats(&self, flow: &FlowEnds) -> SenderStats {
         match flow.carrier {

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from os import PathLike
@@ -11,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain import arguments, display, registry, statistics, text, verdicts
 from celltrain.comparison.variants import POLICY_KEY
-from celltrain.errors import InputError, ScenarioError, unknown
+from celltrain.errors import InputError, unknown
 from celltrain.files import manifests
 from celltrain.files.folder import Folder, claim
 from celltrain.leaders import Leader
-from celltrain.notes.requests import ANSWERED, ended_requests
 from celltrain.registry import Measure
 from celltrain.results import (
     FRAMES,
@@ -28,7 +26,7 @@ from celltrain.results import (
     read_frames,
     record_frame,
 )
-from celltrain.results.censored import REQUESTS, Censored, Kind, kind_of, legend
+from celltrain.results.censored import Censored, Kind, kind_of, legend
 from celltrain.scenario import Scenario, toml_value
 from celltrain.usual import usual_measures
 
@@ -295,14 +293,8 @@ class Comparison:
         }
 
     def _censored_of(self, variant: str, kind: Kind) -> Censored | None:
-        result, known = self.results[variant], {one.name for one in self.every_measure}
-        if {*kind.counts} <= known:
-            return Censored.of(kind, *map(result.sample, kind.counts))
-        with suppress(InputError, ScenarioError):  # results of older versions
-            if kind is REQUESTS:
-                rows = result.rows("flows", *ANSWERED)
-                return ended_requests(self.scenarios[variant], rows, self.manifest["replications"])
-        return None
+        known = {one.name for one in self.every_measure}
+        return Censored.of(kind, known, self.results[variant].sample)
 
     def _counts(self, variant: str, measure: Measure) -> dict[str, int | None]:
         """The transfers or requests beside a measure of those that ended; null where nothing counted them."""

@@ -271,11 +271,14 @@ impl<'a> Experiment<'a> {
         let waits = Waits {
             completions: self.completions(&network, &flows),
             responses: Together::of(responses.iter().copied()),
+            unanswered: network.flows.iter().filter_map(|ends| network.unanswered(ends)).collect(),
         };
         let mut series = self.series(&network);
         series.append(&mut events.series);
         let summary = self.summary((&flows, arrived), &delays, &ports, &series, &excess, &waits);
-        let waited = (responses.as_slice(), self.transfer_times(&network));
+        let unanswered =
+            network.flows.iter().map(|ends| u64::from(network.unanswered(ends).is_some())).collect();
+        let waited = (responses.as_slice(), unanswered, self.transfer_times(&network));
         let of_flows = self.flow_table(&flows, &delays, waited, waits.completions.as_ref(), excess);
         // Of very many flows, they take as much room as the next table.
         drop(flows);
