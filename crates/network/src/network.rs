@@ -51,21 +51,35 @@ pub(crate) enum Carrier {
     Tcp { sender: usize, receiver: usize },
     /// TCP connections that come and go: the pool of the sending host, and where the endpoints of the pool begin in their hosts.
     Pool { pool: usize, sender: usize, receiver: usize, size: usize },
-    /// Frames of bare cells, or packets of so many octets.
-    Bare { packet: Option<u64> },
+    /// Nothing: frames of bare cells, or packets, with such a payload.
+    Bare(BarePayload),
+}
+
+/// What counts as the payload of a flow without TCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BarePayload {
+    /// That of its cells.
+    Cells,
+    /// Its packets, of so many octets each.
+    Packets(u64),
+    /// Its packets, whose octets were counted one by one.
+    Counted,
 }
 
 impl Carrier {
     /// Whether it is TCP.
     pub(crate) fn is_tcp(self) -> bool {
-        !matches!(self, Self::Bare { .. })
+        !matches!(self, Self::Bare(_))
     }
 
     /// The payload in what arrived of a flow without TCP: that of the cells of whole frames, or whole packets. None of TCP.
     pub(crate) fn bare_payload(self, arrived: &IncomingStats) -> Option<u64> {
-        let Self::Bare { packet } = self else { return None };
-        let cells = arrived.useful_cells * PAYLOAD_OCTETS;
-        Some(packet.map_or(cells, |octets| arrived.frames * octets))
+        let Self::Bare(payload) = self else { return None };
+        Some(match payload {
+            BarePayload::Cells => arrived.useful_cells * PAYLOAD_OCTETS,
+            BarePayload::Packets(octets) => arrived.frames * octets,
+            BarePayload::Counted => arrived.octets,
+        })
     }
 }
 

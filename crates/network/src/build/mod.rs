@@ -39,7 +39,7 @@ use crate::{
     free::free,
     host::{Begun, Endpoint, HostParts, IpLayer, Member, Pool, Sends, Service},
     measures::{Idle, Sampler},
-    network::{Carrier, FlowEnds, Network},
+    network::{BarePayload, Carrier, FlowEnds, Network},
     port::VcEntry,
     rate_control::{RmRelay, Role},
     run::Options,
@@ -310,12 +310,16 @@ impl Builder<'_> {
         let mut begins = generator(" start");
         let start = Instant::at(begins.uniform(flow.start.from.ps(), flow.start.to.ps()));
         if !flow.traffic.uses_tcp() {
-            let generator = generator(" cells");
+            let cell_times = generator(" cells");
             let framing = self.graph.links[flow.route[0]].framing;
             let unit = Unit::of(&flow.traffic, framing, &self.scenario.spec().aal5);
             let times = (start, stop_of(flow));
             let end = self.scenario.spec().duration.ps();
-            let mut cells = CellSource::new(&flow.traffic, unit, outgoing, generator, times, end);
+            let mut cells = CellSource::new(&flow.traffic, unit, outgoing, cell_times, times, end);
+            let packet = flow.traffic.packet();
+            if let Some(mean) = packet.filter(|_| flow.traffic.varies_packets()) {
+                cells = cells.with_sizes(mean, generator(" sizes"));
+            }
             let next = cells.begin(start);
             push_only(&mut self.host(flow.from).sources, Source { kind: Kind::Cells(Box::new(cells)), next });
             return FlowEnds {
@@ -324,7 +328,11 @@ impl Builder<'_> {
                 outgoing,
                 incoming,
                 shares,
-                carrier: Carrier::Bare { packet: flow.traffic.packet().map(|packet| packet.0) },
+                carrier: Carrier::Bare(match packet {
+                    None => BarePayload::Cells,
+                    Some(_) if flow.traffic.varies_packets() => BarePayload::Counted,
+                    Some(packet) => BarePayload::Packets(packet.0),
+                }),
             };
         }
         let size = match &*flow.traffic {

@@ -608,6 +608,7 @@ impl FlowCounts {
         flow.receiver.outdated_segments -= receiver.outdated_segments;
         flow.receiver.acks -= receiver.acks;
         flow.incoming.frames -= incoming.frames;
+        flow.incoming.octets -= incoming.octets;
         flow.incoming.useful_cells -= incoming.useful_cells;
         flow.incoming.useless_cells -= incoming.useless_cells;
         flow.arrived -= begin.arrived;
