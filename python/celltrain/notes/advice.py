@@ -15,11 +15,11 @@ from celltrain.errors import InputError, ScenarioError
 from celltrain.notes.elsewhere import LOAD, Load, is_any_worse, is_chosen, loads, port_sentence, worse
 from celltrain.notes.framing import links, packet_of
 from celltrain.notes.limits import BY_TIMEOUT, BY_WINDOW, FLOW, MOST_OF_THE_TIME, PORT, Ports, sentences
+from celltrain.notes.load import active_time
 from celltrain.notes.samples import missed_peaks
-from celltrain.notes.schedule import active_time
-from celltrain.notes.settings import Read, begin_too_late, discard_of_port, named, notes, undrawn_start
+from celltrain.notes.settings import Read, begin_too_late, discard_of_port, notes, undrawn_start
 from celltrain.notes.short import SUMMED_UP, too_short
-from celltrain.notes.tables import flow_tables
+from celltrain.notes.tables import flow_tables, named
 from celltrain.registry import title
 from celltrain.results import frame_rows
 from celltrain.scenario import Scenario

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from celltrain import _core
@@ -13,6 +13,7 @@ from celltrain.notes.tables import (
     each,
     ends,
     first_table,
+    flow_tables,
     node_names,
     table_of,
     traffic_of,
@@ -20,7 +21,7 @@ from celltrain.notes.tables import (
 from celltrain.scenario import Scenario
 from celltrain.sweeps.axes import in_base_unit
 
-__all__ = ["Link", "links", "octets", "packet_of", "segment_of"]
+__all__ = ["Link", "access_links", "links", "octets", "packet_of", "segment_of"]
 
 HEADERS, TIMESTAMPS = 40, 12
 """Octets of the headers of IP and TCP, and of the option with timestamps."""
@@ -70,6 +71,42 @@ def links(scenario: Scenario, settings: Settings) -> dict[str, Link]:
     return found
 
 
+def access_links(
+    scenario: Scenario,
+    settings: Settings,
+    flows: Iterable[str],
+    crossed: Mapping[str, Sequence[tuple[str, float]]],
+) -> dict[str, Link]:
+    """The links behind the ports of the hosts that send some flows, by these.
+
+    Args:
+        scenario: the scenario.
+        settings: the same, resolved.
+        flows: their names.
+        crossed: the ports that the data of each cross, with shares.
+    """
+    nodes, own, common = node_names(settings), _own_tables(settings), table_of(settings, "link")
+    found = {}
+    for name, tables in flow_tables(settings, flows):
+        port = next((port for port, _ in crossed[name]), None)
+        if port is None:
+            continue
+        # What is nearer to the flow counts: its link, the access link of its group, that of all.
+        places = [*own.get(frozenset(ends(port, nodes)), ()), table_of(tables[1], "access")]
+        places += [table_of(common, "access"), common]
+        link = {key: value for place in reversed(places) for key, value in place.items()}
+        size, unit = in_base_unit(link.get("rate")) or (0.0, "")
+        if size > 0:
+            framing = str(link.get("framing", "cells"))
+            added = (
+                octets(link, "overhead")
+                if framing == "packets"
+                else octets(table_of(settings, "aal5"), "overhead")
+            )
+            found[port] = Link(framing, size * (CELL_BITS if unit == "cells/s" else 1), added)
+    return found
+
+
 def packet_of(tables: FlowTables) -> float:
     """The octets of the packets that a flow with such tables sends; 0 where it sends single cells.
 
@@ -96,12 +133,17 @@ def octets(table: Settings, key: str) -> float:
 
 def _own_overheads(settings: Settings) -> dict[frozenset[object], float]:
     """What links that have tables of their own add to each packet, by the ends of these."""
-    found: dict[frozenset[object], float] = {}
+    every = ((both, link) for both, some in _own_tables(settings).items() for link in reversed(some))
+    return {both: octets(link, "overhead") for both, link in every if "overhead" in link}
+
+
+def _own_tables(settings: Settings) -> dict[frozenset[object], list[Settings]]:
+    """The tables of single links, by the ends of these; of several for the same link the first counts."""
+    found: dict[frozenset[object], list[Settings]] = {}
     every = [(one, table_of(one, "link")) for one in each(settings, "link-override")]
     every += [(one, one) for one in each(table_of(settings, "topology"), "link")]
     for one, link in every:
-        if "overhead" in link:
-            found.setdefault(frozenset((one.get("from"), one.get("to"))), octets(link, "overhead"))
+        found.setdefault(frozenset((one.get("from"), one.get("to"))), []).append(link)
     return found
 
 

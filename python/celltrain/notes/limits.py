@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 from celltrain import statistics
 from celltrain.cells import CELL_BITS, PAYLOAD_BITS
+from celltrain.notes.load import Offer, offers, rate_keys
+from celltrain.notes.losses import FULL, REFUSED, Losses, is_by_policy, keys_to_raise
 from celltrain.notes.priority import CATEGORIES, shortfalls
-from celltrain.notes.settings import begin_at_once, dark_share, tables_of, undrawn_start
-from celltrain.notes.tables import each, ends, flow_names, group_of, node_names
+from celltrain.notes.settings import begin_at_once, dark_share, undrawn_start
+from celltrain.notes.tables import each, ends, flow_names, group_of, node_names, tables_of
 from celltrain.scenario import Scenario
 from celltrain.sweeps.axes import in_base_unit
 from celltrain.text import listed
@@ -44,6 +46,7 @@ FLOW = (
     "round_trip",
     "goodput",
     "cells_sent",
+    "cells_discarded",
     "segments_sent",
     "acks_sent",
     BY_WINDOW,
@@ -59,6 +62,9 @@ PORT = (
     "cells_arrived",
     "cells_discarded",
     "discarded_non_conforming",
+    "occupancy_max",
+    *FULL,
+    *REFUSED,
     "lost_random",
     "lost_scripted",
     "lost_burst",
@@ -108,6 +114,14 @@ IN_BUFFERS = (
     ": buffers discard more than fast retransmit can repair; set a larger {key}, a smaller "
     "tcp.mss, or fewer flows"
 )
+BY_POLICY = (
+    ": the policy of {port} discards more than fast retransmit can repair{whatever}; set {change}, a smaller "
+    "tcp.mss, or fewer flows"
+)
+BY_FORCE = (
+    ": sources that do not respond to losses take next to all that {port} transmits; set lower rates for "
+    "them ({keys}), or a faster link"
+)
 BY_POLICERS = (
     ": policers discard more than fast retransmit can repair; set a contract that covers what "
     'they send ({keys}), or vc.policing = "none"'
@@ -146,6 +160,7 @@ class _Flow(NamedTuple):
     round_trip: float
     goodput: float
     cells: float
+    discarded: float
     segments: float
     acks: float
     by_window: float
@@ -172,6 +187,8 @@ class _Port(NamedTuple):
     discarded: float
     """By its buffer."""
     policed: float
+    losses: Losses
+    """What it discards, by causes."""
     on_link: Sequence[float]
     """Behind it, by kinds."""
 
@@ -179,13 +196,14 @@ class _Port(NamedTuple):
 class _Tally:
     """What some replications say of a port."""
 
-    __slots__ = ("arrived", "delays", "discarded", "is_host", "on_link", "policed", "shares")
+    __slots__ = ("arrived", "delays", "discarded", "is_host", "losses", "on_link", "policed", "shares")
 
     def __init__(self, *, is_host: bool) -> None:
         self.is_host = is_host
         self.shares: list[float | None] = []
         self.delays: list[float | None] = []
         self.arrived = self.discarded = self.policed = 0.0
+        self.losses = Losses(0.0, 0.0, 0.0)
         self.on_link: Sequence[float] = _NOTHING_LOST
 
     def port(self) -> _Port:
@@ -199,6 +217,7 @@ class _Tally:
             self.arrived,
             self.discarded,
             self.policed,
+            self.losses,
             self.on_link,
         )
 
@@ -213,7 +232,7 @@ class Ports:
     def of(rows: Iterable[Sequence[Any]]) -> "Ports":
         """Those of rows."""
         found: dict[str, _Tally] = {}
-        for name, of_switch, share, delay, arrived, discarded, policed, *lost in rows:
+        for name, of_switch, share, delay, arrived, discarded, policed, largest, *lost in rows:
             tally = found.get(name)
             if tally is None:
                 tally = found[name] = _Tally(is_host=not of_switch)
@@ -222,8 +241,17 @@ class Ports:
             tally.arrived += arrived or 0
             tally.discarded += (discarded or 0) - (policed or 0)
             tally.policed += policed or 0
-            if any(lost):
-                tally.on_link = [before + (one or 0) for before, one in zip(tally.on_link, lost, strict=True)]
+            by_port, on_link = lost[: -len(_KINDS_OF_LOSS)], lost[-len(_KINDS_OF_LOSS) :]
+            full, refused = by_port[: len(FULL)], by_port[len(FULL) :]
+            tally.losses = Losses(
+                tally.losses.full + sum(one or 0 for one in full),
+                tally.losses.refused + sum(one or 0 for one in refused),
+                max(tally.losses.largest, largest or 0),
+            )
+            if any(on_link):
+                tally.on_link = [
+                    before + (one or 0) for before, one in zip(tally.on_link, on_link, strict=True)
+                ]
         return Ports({name: tally.port() for name, tally in found.items()})
 
     def losses(self, names: Iterable[str]) -> tuple[float, float, list[float]]:
@@ -358,6 +386,9 @@ def _of_timer(flow: _Flow, held: int, network: "_Network", known: "_Known | None
             if sooner is not None:
                 said = sentence.replace("{own}", flow.category).replace("{categories}", listed(sooner))
                 return _Said(said, port)
+    forced = next(filter(None, (network.forced(port) for port in crossed)), None)
+    if forced is not None:
+        return _Said(BY_FORCE.replace("{keys}", ", ".join(forced.keys)), forced.port)
     discarded, policed, kinds = network.ports.losses(crossed)
     if known is not None and not known.is_policed(flow):
         policed = 0.0
@@ -369,14 +400,27 @@ def _of_timer(flow: _Flow, held: int, network: "_Network", known: "_Known | None
         return _Said(ON_LINKS.replace("{keys}", ", ".join(keys)))
     if most == policed:
         return _Said(BY_POLICERS.replace("{keys}", _OF_CELLS) if known is None else known.policed(flow))
+    worst = max(crossed, key=lambda name: network.ports.known[name].discarded)
+    losses = network.ports.known[worst].losses
+    if known is not None and known.is_by_policy(worst, losses):
+        keys = known.keys_to_raise(worst, losses)
+        whatever = ", whatever its buffer" if keys and known.buffer(worst) not in keys else ""
+        change = f"a larger {listed(keys)}" if keys else "another rule"
+        return _Said(BY_POLICY.replace("{whatever}", whatever).replace("{change}", change), worst)
     # Flows that are few among others do not wait because all began at once.
     every = len(network.flows)
     may_collide = every > 1 and 2 * held > every
     if known is None or (may_collide and known.at_once and not known.is_small):
         start = known.start if known is not None else None
         return _Said(AT_ONCE.replace("{start}", start or "traffic.start"))
-    worst = max(crossed, key=lambda name: network.ports.known[name].discarded)
-    return _Said(IN_BUFFERS.replace("{key}", known.buffer(worst)))
+    return _Said(IN_BUFFERS.replace("{key}", listed(known.keys_to_raise(worst, losses))))
+
+
+class _Forced(NamedTuple):
+    """A port of which sources that do not respond to losses take next to all, and the keys of their rates."""
+
+    port: str
+    keys: Sequence[str]
 
 
 class _Network:
@@ -426,6 +470,21 @@ class _Network:
 
     def _is_full(self, name: str, flow: _Flow) -> bool:
         return _is_full(self.ports.known[name], flow)
+
+    def forced(self, port: str) -> _Forced | None:
+        """What is known of a port whose link sources take that do not respond to losses; None for others."""
+        offer = self._offers.get(port)
+        if offer is None or self._scenario is None:
+            return None
+        arrives = {flow.name: 1 - flow.discarded / flow.cells for flow in self.flows if flow.cells > 0}
+        taken = sum(rate * max(arrives.get(name, 0.0), 0.0) for name, rate in offer.flows.items())
+        if taken < NEARLY_ALL * offer.rate:
+            return None
+        return _Forced(port, rate_keys(self._scenario, offer.flows))
+
+    @cached_property
+    def _offers(self) -> Mapping[str, Offer]:
+        return {} if self._scenario is None else offers(self._scenario)
 
     @cached_property
     def sooner(self) -> Mapping[tuple[str, str], list[str]]:
@@ -684,6 +743,14 @@ class _Known:
             if "buffer" in one:
                 found.setdefault((one.get("from"), one.get("to")), f"port.{n}.buffer")
         return found
+
+    def is_by_policy(self, port: str, losses: Losses) -> bool:
+        """Whether the policy of a port discards most of it by rules of its own."""
+        return is_by_policy(self._scenario, port, losses)
+
+    def keys_to_raise(self, port: str, losses: Losses) -> list[str]:
+        """The keys of what is to be larger for fewer losses at a port."""
+        return keys_to_raise(self._scenario, port, losses, self.buffer(port))
 
     def _links(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """The tables that say what links are like, with their keys."""

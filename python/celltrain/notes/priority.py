@@ -4,21 +4,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from celltrain.cells import CELL_BITS
-from celltrain.notes.framing import Link, links, packet_of, segment_of
-from celltrain.notes.tables import (
-    FlowTables,
-    Settings,
-    each,
-    ends,
-    first_table,
-    flow_tables,
-    node_names,
-    table_of,
-    traffic_of,
-)
+from celltrain.notes.framing import Link, links
+from celltrain.notes.load import Vc, vcs_of
+from celltrain.notes.tables import Settings, each, ends, node_names, table_of
 from celltrain.scenario import Scenario
-from celltrain.sweeps.axes import in_base_unit
 from celltrain.text import counted, listed, quantity
 
 __all__ = ["CATEGORIES", "Shortfall", "served_later", "shortfalls"]
@@ -34,9 +23,6 @@ LEAST_TARGET = 0.01
 
 ROUNDING = 1e-6
 """The part of a rate by which sums of rates may be off."""
-
-_BITS = {"cells/s": float(CELL_BITS), "bit/s": 1.0, "s": 1.0, "B": 8.0}
-"""What one of a unit is: bits per second, seconds, or bits."""
 
 
 class Shortfall(NamedTuple):
@@ -55,29 +41,6 @@ class Shortfall(NamedTuple):
     """The key of the share of the link for ABR that an allocator aims at; None where that is no cause."""
     enough: float
     """The largest such share that leaves what is guaranteed; 0 or less where none does."""
-
-
-class _Load(NamedTuple):
-    """What a flow may send on average."""
-
-    rate: float
-    """Bits per second, of packets or of cells; infinity for what the network alone limits."""
-    octets: float
-    """Those of a packet; 0 where the rate is that of the cells."""
-
-
-class _Vc(NamedTuple):
-    """A VC: bits per second on a link."""
-
-    category: str
-    promised: float
-    loads: tuple[_Load, ...]
-    """What its flows may send."""
-    peak: float
-
-    def takes(self, link: Link) -> float:
-        """What it may take of a link on average."""
-        return min(sum(one.rate * link.bits_per_bit(one.octets) for one in self.loads), self.peak)
 
 
 class _Allocator(NamedTuple):
@@ -120,8 +83,8 @@ def shortfalls(scenario: Scenario) -> list[Shortfall]:
     """The categories that may get less than they are guaranteed, at each port of a switch."""
     settings = scenario.resolved()
     every = links(scenario, settings)
-    crossing: dict[str, dict[str, list[tuple[float, _Vc]]]] = {name: {} for name in every}
-    vcs = _vcs(settings, scenario.core.flow_names())
+    crossing: dict[str, dict[str, list[tuple[float, Vc]]]] = {name: {} for name in every}
+    vcs = vcs_of(settings, scenario.core.flow_names())
     for vc, (there, _) in zip(vcs.values(), scenario.core.ports_of([*vcs]), strict=True):
         for port, share in there:
             if port in crossing:
@@ -137,7 +100,7 @@ def shortfalls(scenario: Scenario) -> list[Shortfall]:
 def _at(
     port: str,
     link: Link,
-    categories: Mapping[str, Sequence[tuple[float, _Vc]]],
+    categories: Mapping[str, Sequence[tuple[float, Vc]]],
     allocator: _Allocator | None,
 ) -> Iterator[Shortfall]:
     """The categories that may get less than they are guaranteed at one port."""
@@ -179,70 +142,3 @@ def _allocator(settings: Settings, port: str) -> _Allocator | None:
     key = f"{place}.allocator.{name}.target-utilisation"
     of_link = parameters.get("utilisation-of") == "link"
     return _Allocator(key, float(parameters["target-utilisation"]), of_link)
-
-
-def _vcs(settings: Settings, names: Sequence[str]) -> dict[str, _Vc]:
-    """The VCs, by the first flow on each, whose contract is that of all."""
-    firsts: dict[object, str] = {}
-    found: dict[str, _Vc] = {}
-    for name, tables in flow_tables(settings, names):
-        own, load = tables[0], _load(tables)
-        circuit = own.get("circuit")
-        first = firsts.setdefault(
-            name if circuit is None else (own.get("from"), own.get("to"), circuit), name
-        )
-        vc = found.get(first) or _vc(first_table(tables, "vc"), first_table(tables, "abr"))
-        found[first] = vc._replace(loads=(*vc.loads, load))
-    return found
-
-
-def _vc(contract: Settings, abr: Settings) -> _Vc:
-    """A VC on which nothing is sent yet."""
-    is_abr, policing = contract.get("category") == "abr", contract.get("policing")
-    peaks = [abr.get("pcr")] if is_abr else []
-    if contract.get("spacing") != "none" or policing != "none":
-        peaks.append(contract.get("pcr"))
-    if policing == "discard-cells":
-        peaks.append(contract.get("scr"))
-    if policing == "discard-frames":
-        peaks.append(contract.get("mcr"))
-    peak = min((_amount(one) for one in peaks if one), default=math.inf)
-    promised = _amount(abr.get("mcr") if is_abr else contract.get("mcr"))
-    return _Vc(str(contract.get("category")), promised, (), peak)
-
-
-def _load(tables: FlowTables) -> _Load:
-    """What a flow with such tables may send on average."""
-    traffic = traffic_of(tables)
-    rate, packet = _mean_rate(traffic), packet_of(tables)
-    if traffic.get("kind") == "bursty":
-        rate *= packet / segment_of(tables)  # with the headers
-    return _Load(rate, packet if math.isfinite(rate) else 0.0)
-
-
-def _mean_rate(traffic: Settings) -> float:
-    """The mean rate of what a flow carries; 0 for what the scenario alone does not tell."""
-    match traffic.get("kind"):
-        case "greedy":
-            return math.inf
-        case "cbr" | "poisson":
-            return _amount(traffic.get("rate"))
-        case "bernoulli":
-            return _amount(traffic.get("peak")) * float(traffic["probability"])
-        case "on-off":
-            on, off = (_amount(traffic.get(key)) for key in ("on", "off"))
-            return _amount(traffic.get("peak")) * on / (on + off)
-        case "long-range":
-            return _amount(table_of(traffic, "rate").get("mean"))
-        case "mmpp":
-            states = [(_amount(one["rate"]), _amount(one["mean-time"])) for one in each(traffic, "states")]
-            return sum(rate * time for rate, time in states) / sum(time for _, time in states)
-        case "bursty":
-            return _amount(traffic.get("bytes")) / _amount(traffic.get("every"))
-    return 0.0
-
-
-def _amount(value: object) -> float:
-    """A rate or a time, or bytes as bits; 0 for what is none."""
-    size, unit = in_base_unit(value) or (0.0, "")
-    return size * _BITS.get(unit, 0.0)

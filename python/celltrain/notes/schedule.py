@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from itertools import count, takewhile
 from typing import Any, NamedTuple
 
-from celltrain.notes.settings import Source, link_tables, owners, picoseconds, sources
-from celltrain.notes.tables import FlowTables, Settings, each, table_of, traffic_of
+from celltrain.notes.settings import Source, owners, sources
+from celltrain.notes.tables import Settings, each, link_tables, picoseconds, table_of
 from celltrain.scenario import Scenario
 
-__all__ = ["Change", "active_time", "first_change"]
+__all__ = ["Change", "first_change"]
 
 FEW_CYCLES = 10
 """Cycles in the measured time from which on they are one steady state, and not a change each."""
@@ -23,20 +23,6 @@ class Change(NamedTuple):
     at: float
     """In seconds."""
     key: str
-
-
-def active_time(scenario: Scenario, tables: FlowTables) -> tuple[float, float]:
-    """From when to when a flow with such tables may send in the measured time, in seconds.
-
-    A start that is drawn counts as its mean.
-    """
-    own, group, _ = tables
-    places = (own, group, traffic_of(tables))
-    start = next((one["start"] for one in places if one.get("start") is not None), "0 s")
-    stop = next((one["stop"] for one in (own, group) if one.get("stop") is not None), None)
-    ends = [picoseconds(one) / 1e12 for one in str(start).split("..")]
-    end = scenario.duration if stop is None else min(picoseconds(stop) / 1e12, scenario.duration)
-    return max(sum(ends) / len(ends), scenario.warm_up), end
 
 
 def first_change(scenario: Scenario) -> Change | None:

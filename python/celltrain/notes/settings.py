@@ -1,17 +1,18 @@
 """Notes on a scenario: settings that are valid and have no effect, or not the one that they promise."""
 
 import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from celltrain import _core
 from celltrain.cells import CELL_BITS
+from celltrain.notes.load import overloaded
 from celltrain.notes.priority import served_later
 from celltrain.notes.routing import one_path
 from celltrain.notes.tables import (
+    NAMED,
     Settings,
     each,
     ends,
@@ -19,8 +20,11 @@ from celltrain.notes.tables import (
     flow_names,
     flow_tables,
     group_of,
+    link_tables,
     node_names,
+    picoseconds,
     table_of,
+    tables_of,
 )
 from celltrain.scenario import Scenario
 from celltrain.sweeps.axes import in_base_unit
@@ -36,25 +40,13 @@ __all__ = [
     "dark_share",
     "discard_of_port",
     "has_transfers",
-    "link_tables",
-    "named",
     "notes",
     "owners",
-    "picoseconds",
     "sources",
-    "tables_of",
     "undrawn_start",
 ]
 
 Contracts = Sequence[Settings]
-
-_BEGIN = re.compile(r"\s*([\d.]+(?:[eE][+-]?\d+)?)\s*(ps|ns|us|µs|ms|s)\b")
-"""A time, or the first one of a range of times."""
-
-_PICOSECONDS = {"ps": 1.0, "ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1e9, "s": 1e12}
-
-NAMED = 5
-"""The most flows or ports that a note names."""
 
 _UNTOLD = (
     "no switch gives the sources a rate, so they rise to their peak rate; set [switch.allocator] "
@@ -135,7 +127,7 @@ def notes(scenario: Scenario) -> list[str]:
     found += [*_unallocated(scenario, settings, contracts), *one_path(scenario, settings)]
     found += [*_late(scenario), *_never(scenario, settings), *_overcommitted(scenario, settings, contracts)]
     found += served_later(scenario) if _has_minimum(settings, contracts) else []
-    return [*found, *scenario.core.notes()]
+    return [*found, *overloaded(scenario), *scenario.core.notes()]
 
 
 def undrawn_start(scenario: Scenario) -> str | None:
@@ -206,17 +198,6 @@ def dark_share(scenario: Scenario) -> float:
     return max(shares)
 
 
-def tables_of(settings: Settings, *places: str) -> Iterator[tuple[str, Settings]]:
-    """The tables at some places, such as "vc" and "flow.vc", with their keys."""
-    for place in places:
-        first, _, rest = place.partition(".")
-        if not isinstance(settings.get(first), list):
-            yield place, table_of(settings, first)
-            continue
-        for n, one in enumerate(each(settings, first)):
-            yield f"{first}.{n}" + (f".{rest}" if rest else ""), table_of(one, rest) if rest else one
-
-
 def discard_of_port(scenario: Scenario, port: str | None) -> str | None:
     """The key that sets the policy of a port alone, as in `port.0.discard`; None where `[switch]` does."""
     settings = scenario.to_dict()
@@ -231,12 +212,6 @@ def abr_flows(scenario: Scenario) -> list[str]:
     """The names of the flows whose VCs are of ABR."""
     flows = flow_tables(scenario.to_dict(), scenario.core.flow_names())
     return [name for name, tables in flows if first_table(tables, "vc").get("category") == "abr"]
-
-
-def named(names: Sequence[str], noun: str) -> str:
-    """Some things by their number, if they are several, and the first of their names."""
-    shown = ", ".join(f'"{name}"' for name in names[:NAMED]) + (", ..." if len(names) > NAMED else "")
-    return f"{noun} {shown}" if len(names) == 1 else f"{len(names):,} {noun}s {shown}"
 
 
 def _abr(settings: Settings, contracts: Contracts) -> Iterator[str]:
@@ -448,26 +423,9 @@ def _targets(settings: Settings) -> Iterator[str]:
             )
 
 
-def link_tables(settings: Settings) -> Iterator[tuple[str, Settings]]:
-    """The tables that describe links, with their keys."""
-    common = table_of(settings, "link")
-    yield "link", common
-    yield from ((f"link.{key}", one) for key, one in common.items() if isinstance(one, Mapping))
-    yield from (
-        (f"topology.link.{n}", one) for n, one in enumerate(each(table_of(settings, "topology"), "link"))
-    )
-    yield from tables_of(settings, "link-override.link", "group.access", "group.exit")
-
-
 def _end(scenario: Scenario) -> int:
     """The end of the run, in picoseconds."""
     return round(scenario.duration * 1e12)
-
-
-def picoseconds(time: object) -> int:
-    """A time, or the first one of a range of times, in picoseconds; 0 for what is none."""
-    found = _BEGIN.match(time) if isinstance(time, str) else None
-    return round(float(found[1]) * _PICOSECONDS[found[2]]) if found else 0
 
 
 @dataclass(frozen=True, slots=True)

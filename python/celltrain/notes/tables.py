@@ -1,11 +1,12 @@
 """The tables of a scenario, as dictionaries, and the flows and ports that they are about."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from string import digits
 from typing import Any
 
 __all__ = [
+    "NAMED",
     "FlowTables",
     "Settings",
     "each",
@@ -14,8 +15,12 @@ __all__ = [
     "flow_names",
     "flow_tables",
     "group_of",
+    "link_tables",
+    "named",
     "node_names",
+    "picoseconds",
     "table_of",
+    "tables_of",
     "traffic_of",
 ]
 
@@ -24,6 +29,14 @@ Settings = Mapping[str, Any]
 
 FlowTables = tuple[Settings, Settings, Settings]
 """The tables that are about a flow: its own, that of its group, and those of all flows."""
+
+_BEGIN = re.compile(r"\s*([\d.]+(?:[eE][+-]?\d+)?)\s*(ps|ns|us|µs|ms|s)\b")
+"""A time, or the first one of a range of times."""
+
+_PICOSECONDS = {"ps": 1.0, "ns": 1e3, "us": 1e6, "µs": 1e6, "ms": 1e9, "s": 1e12}
+
+NAMED = 5
+"""The most flows or ports that a note names."""
 
 _NUMBER = re.compile(r" \(\d+\)$")
 _ARROW = " > "
@@ -101,3 +114,37 @@ def ends(port: str, nodes: Collection[str] = ()) -> tuple[str, str]:
             return known
     begin, _, end = unnumbered.partition(_ARROW)
     return begin, end
+
+
+def tables_of(settings: Settings, *places: str) -> Iterator[tuple[str, Settings]]:
+    """The tables at some places, such as "vc" and "flow.vc", with their keys."""
+    for place in places:
+        first, _, rest = place.partition(".")
+        if not isinstance(settings.get(first), list):
+            yield place, table_of(settings, first)
+            continue
+        for n, one in enumerate(each(settings, first)):
+            yield f"{first}.{n}" + (f".{rest}" if rest else ""), table_of(one, rest) if rest else one
+
+
+def link_tables(settings: Settings) -> Iterator[tuple[str, Settings]]:
+    """The tables that describe links, with their keys."""
+    common = table_of(settings, "link")
+    yield "link", common
+    yield from ((f"link.{key}", one) for key, one in common.items() if isinstance(one, Mapping))
+    yield from (
+        (f"topology.link.{n}", one) for n, one in enumerate(each(table_of(settings, "topology"), "link"))
+    )
+    yield from tables_of(settings, "link-override.link", "group.access", "group.exit")
+
+
+def picoseconds(time: object) -> int:
+    """A time, or the first one of a range of times, in picoseconds; 0 for what is none."""
+    found = _BEGIN.match(time) if isinstance(time, str) else None
+    return round(float(found[1]) * _PICOSECONDS[found[2]]) if found else 0
+
+
+def named(names: Sequence[str], noun: str) -> str:
+    """Some things by their number, if they are several, and the first of their names."""
+    shown = ", ".join(f'"{name}"' for name in names[:NAMED]) + (", ..." if len(names) > NAMED else "")
+    return f"{noun} {shown}" if len(names) == 1 else f"{len(names):,} {noun}s {shown}"

@@ -1,0 +1,297 @@
+"""What flows may send, and the links that those which do not respond to losses offer more than they carry."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from celltrain.cells import CELL_BITS
+from celltrain.notes.framing import Link, access_links, links, packet_of, segment_of
+from celltrain.notes.tables import (
+    FlowTables,
+    Settings,
+    each,
+    first_table,
+    flow_names,
+    flow_tables,
+    group_of,
+    link_tables,
+    named,
+    picoseconds,
+    table_of,
+    traffic_of,
+)
+from celltrain.scenario import Scenario
+from celltrain.sweeps.axes import in_base_unit
+from celltrain.text import counted, quantity
+
+__all__ = ["Load", "Offer", "Vc", "active_time", "amount", "offers", "overloaded", "rate_keys", "vcs_of"]
+
+UNRESPONSIVE = {
+    "cbr": "rate",
+    "poisson": "rate",
+    "bernoulli": "peak",
+    "on-off": "peak",
+    "long-range": "rate.mean",
+    "mmpp": "states",
+}
+"""Kinds of traffic without TCP whose mean rates the scenario tells, and the keys of these."""
+
+ROUNDING = 1e-6
+"""The part of a rate by which sums of rates may be off."""
+
+MOST_KEYS = 3
+"""Keys of rates that a sentence names at most."""
+
+_BITS = {"cells/s": float(CELL_BITS), "bit/s": 1.0, "s": 1.0, "B": 8.0}
+"""What one of a unit is: bits per second, seconds, or bits."""
+
+
+class Load(NamedTuple):
+    """What a flow may send on average."""
+
+    rate: float
+    """Bits per second, of packets or of cells; infinity for what the network alone limits."""
+    octets: float
+    """Those of a packet; 0 where the rate is that of the cells."""
+    is_unresponsive: bool = False
+    """Whether losses do not change it."""
+
+
+class Vc(NamedTuple):
+    """A VC: bits per second on a link."""
+
+    category: str
+    promised: float
+    loads: tuple[Load, ...]
+    """What its flows may send."""
+    peak: float
+
+    def takes(self, link: Link) -> float:
+        """What it may take of a link on average."""
+        return min(sum(one.rate * link.bits_per_bit(one.octets) for one in self.loads), self.peak)
+
+    def forces(self, link: Link) -> float:
+        """What of that losses do not change; where TCP shares a peak rate with it, that is not known: 0."""
+        mine = [one for one in self.loads if one.is_unresponsive]
+        if self.category == "abr" or (len(mine) < len(self.loads) and math.isfinite(self.peak)):
+            return 0.0
+        return self._replace(loads=(*mine,)).takes(link)
+
+
+class Offer(NamedTuple):
+    """What sources that do not respond to losses offer a link, on average: bits per second."""
+
+    port: str
+    flows: Mapping[str, float]
+    """What reaches it of each; those that share a VC are under the first of them."""
+    rate: float
+    """That of the link; the highest where it changes."""
+    is_host: bool
+
+    @property
+    def offered(self) -> float:
+        """All of it."""
+        return sum(self.flows.values())
+
+    @property
+    def is_too_much(self) -> bool:
+        """Whether the link cannot carry it."""
+        return self.offered > self.rate * (1 + ROUNDING)
+
+
+def overloaded(scenario: Scenario) -> Iterator[str]:
+    """A sentence if sources that do not respond to losses offer a link more than it carries."""
+    found = [offer for offer in offers(scenario).values() if offer.is_too_much]
+    if not found:
+        return
+    worst = max(found, key=lambda offer: offer.offered / offer.rate)
+    others = f"; the same holds for {counted(len(found) - 1, 'more port')}" if len(found) > 1 else ""
+    fate = "waits in the host, whose queue has no limit" if worst.is_host else "is lost or waits"
+    yield (
+        f"{named([*worst.flows], 'flow')} {'does' if len(worst.flows) == 1 else 'do'} not respond to losses "
+        f"and {'offers' if len(worst.flows) == 1 else 'offer'} {quantity(worst.offered, 'bit/s')} on average "
+        f'to port "{worst.port}", whose link carries {quantity(worst.rate, "bit/s")}: the rest {fate}, '
+        f"whatever the buffer{others}; if that is not intended, set lower rates "
+        f"({', '.join(rate_keys(scenario, worst.flows))}), or a faster link"
+    )
+
+
+def rate_keys(scenario: Scenario, flows: Mapping[str, float]) -> list[str]:
+    """The keys of the rates of some flows that do not respond to losses, those that send most first."""
+    settings = scenario.to_dict()
+    groups = {str(one.get("name")): (f"group.{n}", one) for n, one in enumerate(each(settings, "group"))}
+    own = {
+        name: (f"flow.{n}", one) for n, one in enumerate(each(settings, "flow")) for name in flow_names(one)
+    }
+    found: dict[str, None] = {}
+    for flow in sorted(flows, key=lambda name: -flows[name]):
+        group = group_of(flow, groups)
+        places = [own.get(flow), None if group is None else groups[group], ("", settings)]
+        place, table = next(one for one in places if one is not None and "traffic" in one[1])
+        key = UNRESPONSIVE.get(str(table_of(table, "traffic").get("kind")))
+        if key is not None:
+            found[".".join(filter(None, (place, "traffic", key)))] = None
+    keys = [*found]
+    return [*keys[:MOST_KEYS], *(["and others"] if len(keys) > MOST_KEYS else [])]
+
+
+def offers(scenario: Scenario) -> dict[str, Offer]:
+    """What sources that do not respond to losses offer each link that they reach.
+
+    It is a lower bound. Behind a link that is offered more than it carries, what is left of a flow is only
+    known where the flow has that link for itself; elsewhere it counts as nothing.
+    """
+    settings = scenario.resolved()
+    vcs = vcs_of(settings, scenario.core.flow_names())
+    forced = {name: vc for name, vc in vcs.items() if any(one.is_unresponsive for one in vc.loads)}
+    if not forced:
+        return {}
+    crossed = dict(zip(forced, (there for there, _ in scenario.core.ports_of([*forced])), strict=True))
+    every = links(scenario, settings) | access_links(scenario, settings, forced, crossed)
+    sent = _shares_of_time(scenario, settings, vcs)
+    first: dict[str, dict[str, float]] = {}
+    for name, vc in forced.items():
+        for port, share in crossed[name]:
+            if port in every:
+                first.setdefault(port, {})[name] = share * sent[name] * vc.forces(every[port])
+    switches = {*links(scenario, settings)}
+    fastest = _fastest(settings)
+    rates = {port: max(every[port].rate, fastest) for port in first}
+    too_much = {port for port, flows in first.items() if sum(flows.values()) > rates[port] * (1 + ROUNDING)}
+    on_links = _kept(settings)
+    found = {}
+    for port, flows in first.items():
+        reach = {
+            name: rate * _reaching(port, name, crossed[name], too_much, first, rates, on_links)
+            for name, rate in flows.items()
+        }
+        some = {name: rate for name, rate in reach.items() if rate > 0}
+        if some:
+            found[port] = Offer(port, some, rates[port], port not in switches)
+    return found
+
+
+def _reaching(
+    port: str,
+    flow: str,
+    crossed: Sequence[tuple[str, float]],
+    too_much: set[str],
+    offered: Mapping[str, Mapping[str, float]],
+    rates: Mapping[str, float],
+    on_links: float,
+) -> float:
+    """The part of what a flow sends that surely reaches a port on its path."""
+    part = 1.0
+    for before, _ in crossed:
+        if before == port:
+            return part
+        part *= on_links
+        if before in too_much:
+            alone = len(offered[before]) == 1
+            part *= rates[before] / offered[before][flow] if alone else 0.0
+    return part
+
+
+def _kept(settings: Settings) -> float:
+    """The part of what a link carries that is not lost on it, at least."""
+    every = [link for _, link in link_tables(settings)]
+    if any(link.get("burst-loss") or link.get("dark") for link in every):
+        return 0.0
+    return 1 - max((float(link.get("loss") or 0.0) for link in every), default=0.0)
+
+
+def _fastest(settings: Settings) -> float:
+    """The highest rate to which a link changes; 0 where none does."""
+    changes = [one for _, link in link_tables(settings) for one in each(link, "rate-changes")]
+    return max((amount(one.get("rate")) for one in changes), default=0.0)
+
+
+def _shares_of_time(scenario: Scenario, settings: Settings, vcs: Mapping[str, Vc]) -> dict[str, float]:
+    """The part of the measured time for which each of some flows sends."""
+    measured = scenario.duration - scenario.warm_up
+    found = {}
+    for name, tables in flow_tables(settings, vcs):
+        begin, end = active_time(scenario, tables)
+        found[name] = max(end - begin, 0.0) / measured if measured > 0 else 0.0
+    return found
+
+
+def active_time(scenario: Scenario, tables: FlowTables) -> tuple[float, float]:
+    """From when to when a flow with such tables may send in the measured time, in seconds.
+
+    A start that is drawn counts as its mean.
+    """
+    own, group, _ = tables
+    places = (own, group, traffic_of(tables))
+    start = next((one["start"] for one in places if one.get("start") is not None), "0 s")
+    stop = next((one["stop"] for one in (own, group) if one.get("stop") is not None), None)
+    ends = [picoseconds(one) / 1e12 for one in str(start).split("..")]
+    end = scenario.duration if stop is None else min(picoseconds(stop) / 1e12, scenario.duration)
+    return max(sum(ends) / len(ends), scenario.warm_up), end
+
+
+def vcs_of(settings: Settings, names: Sequence[str]) -> dict[str, Vc]:
+    """The VCs, by the first flow on each, whose contract is that of all."""
+    firsts: dict[object, str] = {}
+    found: dict[str, Vc] = {}
+    for name, tables in flow_tables(settings, names):
+        own, load = tables[0], _load(tables)
+        circuit = own.get("circuit")
+        first = firsts.setdefault(
+            name if circuit is None else (own.get("from"), own.get("to"), circuit), name
+        )
+        vc = found.get(first) or _vc(first_table(tables, "vc"), first_table(tables, "abr"))
+        found[first] = vc._replace(loads=(*vc.loads, load))
+    return found
+
+
+def _vc(contract: Settings, abr: Settings) -> Vc:
+    """A VC on which nothing is sent yet."""
+    is_abr, policing = contract.get("category") == "abr", contract.get("policing")
+    peaks = [abr.get("pcr")] if is_abr else []
+    if contract.get("spacing") != "none" or policing != "none":
+        peaks.append(contract.get("pcr"))
+    if policing == "discard-cells":
+        peaks.append(contract.get("scr"))
+    if policing == "discard-frames":
+        peaks.append(contract.get("mcr"))
+    peak = min((amount(one) for one in peaks if one), default=math.inf)
+    promised = amount(abr.get("mcr") if is_abr else contract.get("mcr"))
+    return Vc(str(contract.get("category")), promised, (), peak)
+
+
+def _load(tables: FlowTables) -> Load:
+    """What a flow with such tables may send on average."""
+    traffic = traffic_of(tables)
+    rate, packet = _mean_rate(traffic), packet_of(tables)
+    if traffic.get("kind") == "bursty":
+        rate *= packet / segment_of(tables)  # with the headers
+    return Load(rate, packet if math.isfinite(rate) else 0.0, traffic.get("kind") in UNRESPONSIVE)
+
+
+def _mean_rate(traffic: Settings) -> float:
+    """The mean rate of what a flow carries; 0 for what the scenario alone does not tell."""
+    match traffic.get("kind"):
+        case "greedy":
+            return math.inf
+        case "cbr" | "poisson":
+            return amount(traffic.get("rate"))
+        case "bernoulli":
+            return amount(traffic.get("peak")) * float(traffic["probability"])
+        case "on-off":
+            on, off = (amount(traffic.get(key)) for key in ("on", "off"))
+            return amount(traffic.get("peak")) * on / (on + off)
+        case "long-range":
+            return amount(table_of(traffic, "rate").get("mean"))
+        case "mmpp":
+            states = [(amount(one["rate"]), amount(one["mean-time"])) for one in each(traffic, "states")]
+            return sum(rate * time for rate, time in states) / sum(time for _, time in states)
+        case "bursty":
+            return amount(traffic.get("bytes")) / amount(traffic.get("every"))
+    return 0.0
+
+
+def amount(value: object) -> float:
+    """A rate or a time, or bytes as bits; 0 for what is none."""
+    size, unit = in_base_unit(value) or (0.0, "")
+    return size * _BITS.get(unit, 0.0)
