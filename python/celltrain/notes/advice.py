@@ -1,6 +1,5 @@
 """What someone who reads numbers should know of the runs that gave them: locks, limits, losses, warm-up."""
 
-import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -10,20 +9,18 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from celltrain import statistics
-from celltrain.cells import CELL_BITS
 from celltrain.errors import InputError, ScenarioError
 from celltrain.notes.elsewhere import LOAD, Load, is_any_worse, is_chosen, loads, port_sentence, worse
-from celltrain.notes.framing import links, packet_of
+from celltrain.notes.guarantees import broken_guarantees
 from celltrain.notes.limits import BY_TIMEOUT, BY_WINDOW, FLOW, MOST_OF_THE_TIME, PORT, Ports, sentences
-from celltrain.notes.load import active_time
 from celltrain.notes.samples import missed_peaks
 from celltrain.notes.settings import Read, begin_too_late, discard_of_port, notes, undrawn_start
 from celltrain.notes.short import SUMMED_UP, too_short
-from celltrain.notes.tables import flow_tables, named
+from celltrain.notes.tables import named
 from celltrain.registry import title
 from celltrain.results import frame_rows
 from celltrain.scenario import Scenario
-from celltrain.text import counted, exact_percent, joined, listed, percent
+from celltrain.text import counted, exact_percent, joined, listed
 from celltrain.verdicts import FEW, MANY
 
 if TYPE_CHECKING:
@@ -89,15 +86,6 @@ ALIKE = _said_alike("traffic.start")
 
 MEASURED_ALIKE = _said_measured_alike("traffic.start")
 """What is said of replications whose summaries are the same, as where ties among like sources are drawn."""
-
-KEPT = 0.98
-"""The share of a guarantee from which on it counts as kept: a last frame may still be on its way."""
-
-BUSY = ("limited_by_congestion_window", "limited_by_recovery", "limited_by_timeout")
-"""Columns that tell for how long the congestion control of a flow held it up."""
-
-ALWAYS = 0.9
-"""The share of the measured time from which on it did all the time."""
 
 LOST = ("locked", "cells_discarded", "lost_random", "lost_scripted", "lost_burst", "lost_dark")
 """Columns of ports: whether it is locked at the end of the run, and what is lost."""
@@ -476,53 +464,7 @@ def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
     lines += [said.format(flows=named(names, "flow")) for said, names in held.items()]
     if scenario is None:
         return lines
-    return [*lines, *_broken_guarantees(result, scenario), *missed_peaks(result, scenario)]
-
-
-def _broken_guarantees(result: "Result", scenario: Scenario) -> list[str]:
-    """Sentences on VCs that ask for more than their guarantees and get less.
-
-    A VC asks for more if it sends more, or if nothing but its congestion control holds up a flow of TCP.
-    """
-    times, units = dict(_active_times(scenario)), dict(_units(scenario))
-    parts: dict[str, list[float]] = {}
-    rows = result.rows("flows", "replication", "circuit", "flow", "mcr", "cells_sent", "cells_useful", *BUSY)
-    for _, vc in groupby(sorted(rows, key=lambda row: row[:2]), key=lambda row: row[:2]):
-        every = list(vc)
-        flow, mcr = next(((row[2], row[3]) for row in every if row[3] and row[3] > 0), ("", math.nan))
-        is_busy = any(sum(row[6:]) >= ALWAYS for row in every if None not in row[6:])
-        active = max(times.get(str(row[2]), 0.0) for row in every)
-        if active <= 0:
-            continue  # what is left of it drains
-        bits = units.get(flow, CELL_BITS) / active
-        if mcr > 0 and (is_busy or bits * sum(row[4] for row in every) > mcr):
-            parts.setdefault(flow, []).append(bits * sum(row[5] for row in every) / mcr)
-    least = {flow: statistics.mean(values) for flow, values in parts.items()}
-    broken = {flow: part for flow, part in least.items() if part < KEPT}
-    if not broken:
-        return []
-    worst = min(broken, key=broken.__getitem__)
-    which = f"the VC of {named([worst], 'flow')} asks for more than its guarantee (vc.mcr) and gets"
-    rest = "" if len(broken) == 1 else f", the least of {len(broken)} such VCs"
-    return [f"{which} {percent(broken[worst])} of it{rest}"]
-
-
-def _active_times(scenario: Scenario) -> Iterator[tuple[str, float]]:
-    """For how long each flow may send in the measured time, in seconds."""
-    for name, tables in flow_tables(scenario.to_dict(), scenario.core.flow_names()):
-        begin, end = active_time(scenario, tables)
-        yield name, end - begin
-
-
-def _units(scenario: Scenario) -> Iterator[tuple[str, float]]:
-    """The bits of a packet of each flow on the first link behind a switch, if that carries packets."""
-    settings, names = scenario.resolved(), scenario.core.flow_names()
-    every = links(scenario, settings)
-    crossed = scenario.core.ports_of(names)
-    for (name, tables), (there, _) in zip(flow_tables(settings, names), crossed, strict=True):
-        first = next((every[port] for port, _ in there if port in every), None)
-        if first is not None and first.framing == "packets":
-            yield name, first.bits(packet_of(tables))
+    return [*lines, *broken_guarantees(result, scenario), *missed_peaks(result, scenario)]
 
 
 def _alike(fingerprints: Iterable[str]) -> str:

@@ -46,11 +46,11 @@ FLOW = (
     "round_trip",
     "goodput",
     "cells_sent",
-    "cells_discarded",
     "segments_sent",
     "acks_sent",
     BY_WINDOW,
     BY_TIMEOUT,
+    "cells_discarded",
 )
 """Columns of flows that tell what holds them up."""
 
@@ -62,13 +62,13 @@ PORT = (
     "cells_arrived",
     "cells_discarded",
     "discarded_non_conforming",
-    "occupancy_max",
-    *FULL,
-    *REFUSED,
     "lost_random",
     "lost_scripted",
     "lost_burst",
     "lost_dark",
+    "occupancy_max",
+    *FULL,
+    *REFUSED,
 )
 """Columns of ports that tell where flows wait, and where they lose."""
 
@@ -160,17 +160,20 @@ class _Flow(NamedTuple):
     round_trip: float
     goodput: float
     cells: float
-    discarded: float
     segments: float
     acks: float
     by_window: float
     by_timeout: float
+    discarded: float = 0.0
+    """Cells of it, at all ports."""
 
 
 _KINDS_OF_LOSS: tuple[str, ...] = ("loss", "", "burst-loss", "dark")
 """The keys of links for what is lost at random, as `[[loss]]` says, in bursts, and in the dark."""
 
-_NOTHING_LOST = (0.0,) * len(_KINDS_OF_LOSS)
+_KINDS = len(_KINDS_OF_LOSS)
+
+_NOTHING_LOST = (0.0,) * _KINDS
 
 
 class _Port(NamedTuple):
@@ -232,7 +235,7 @@ class Ports:
     def of(rows: Iterable[Sequence[Any]]) -> "Ports":
         """Those of rows."""
         found: dict[str, _Tally] = {}
-        for name, of_switch, share, delay, arrived, discarded, policed, largest, *lost in rows:
+        for name, of_switch, share, delay, arrived, discarded, policed, *more in rows:
             tally = found.get(name)
             if tally is None:
                 tally = found[name] = _Tally(is_host=not of_switch)
@@ -241,12 +244,12 @@ class Ports:
             tally.arrived += arrived or 0
             tally.discarded += (discarded or 0) - (policed or 0)
             tally.policed += policed or 0
-            by_port, on_link = lost[: -len(_KINDS_OF_LOSS)], lost[-len(_KINDS_OF_LOSS) :]
+            on_link, largest, by_port = more[:_KINDS], more[_KINDS : _KINDS + 1], more[_KINDS + 1 :]
             full, refused = by_port[: len(FULL)], by_port[len(FULL) :]
             tally.losses = Losses(
                 tally.losses.full + sum(one or 0 for one in full),
                 tally.losses.refused + sum(one or 0 for one in refused),
-                max(tally.losses.largest, largest or 0),
+                max(tally.losses.largest, *(one or 0 for one in largest), 0),
             )
             if any(on_link):
                 tally.on_link = [

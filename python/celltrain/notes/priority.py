@@ -10,7 +10,7 @@ from celltrain.notes.tables import Settings, each, ends, node_names, table_of
 from celltrain.scenario import Scenario
 from celltrain.text import counted, listed, quantity
 
-__all__ = ["CATEGORIES", "Shortfall", "served_later", "shortfalls"]
+__all__ = ["CATEGORIES", "Allocator", "Shortfall", "allocator_of", "served_later", "shortfalls"]
 
 CATEGORIES = ("cbr", "vbr", "abr", "gfr", "ubr")
 """Service categories in the order in which ports serve them."""
@@ -43,7 +43,7 @@ class Shortfall(NamedTuple):
     """The largest such share that leaves what is guaranteed; 0 or less where none does."""
 
 
-class _Allocator(NamedTuple):
+class Allocator(NamedTuple):
     """An allocator that aims at a share of a link."""
 
     key: str
@@ -92,7 +92,7 @@ def shortfalls(scenario: Scenario) -> list[Shortfall]:
     found: list[Shortfall] = []
     for port, categories in crossing.items():
         if any(vc.promised for category in MINIMA for _, vc in categories.get(category, ())):
-            allocator = _allocator(settings, port)
+            allocator = allocator_of(settings, port)
             found += _at(port, every[port], categories, allocator)
     return found
 
@@ -101,7 +101,7 @@ def _at(
     port: str,
     link: Link,
     categories: Mapping[str, Sequence[tuple[float, Vc]]],
-    allocator: _Allocator | None,
+    allocator: Allocator | None,
 ) -> Iterator[Shortfall]:
     """The categories that may get less than they are guaranteed at one port."""
     rate = link.rate
@@ -129,7 +129,7 @@ def _at(
             taken += wanted
 
 
-def _allocator(settings: Settings, port: str) -> _Allocator | None:
+def allocator_of(settings: Settings, port: str) -> Allocator | None:
     """The allocator of a port, if it aims at a share of the link."""
     both = ends(port, node_names(settings))
     places = [(f"port.{n}", one) for n, one in enumerate(each(settings, "port")) if "allocator" in one]
@@ -141,4 +141,4 @@ def _allocator(settings: Settings, port: str) -> _Allocator | None:
         return None
     key = f"{place}.allocator.{name}.target-utilisation"
     of_link = parameters.get("utilisation-of") == "link"
-    return _Allocator(key, float(parameters["target-utilisation"]), of_link)
+    return Allocator(key, float(parameters["target-utilisation"]), of_link)
