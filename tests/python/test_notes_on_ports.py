@@ -9,7 +9,7 @@ import pytest
 
 import celltrain as ct
 from celltrain.notes.advice import advice, advice_on_sweep, advice_on_variants
-from celltrain.notes.elsewhere import LOAD, Load, is_any_worse, loads, worse
+from celltrain.notes.elsewhere import LOAD, Load, is_any_worse, loads, port_sentence, worse
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -126,6 +126,12 @@ def test_a_queue_is_hidden_by_its_delay_or_by_its_growth() -> None:
     assert worse({"own": own, "a": own._replace(held=3, delay=11e-3)}, "own") is None, "a slow link"
     assert worse({"own": own, "a": own._replace(held=50, delay=2e-3, grown=40)}, "own") == "a"
     assert worse({"own": own, "a": own._replace(held=50, delay=0.5e-3, grown=40)}, "own") is None
+    longer = own._replace(held=300, delay=11e-3)
+    assert port_sentence("a", "own", [(longer, own), (longer._replace(held=400), own)]) == (
+        'port "a" holds 300 cells to 400 cells on average, each for 11.0 ms; the bottleneck of the summary, '
+        '"own", holds 20 cells, each for 1.00 ms: set measures.bottleneck = "a" to summarise that port '
+        "instead"
+    )
     # One that loses more comes first.
     lossy = Load(1.0, 1e6, 2e5, held=20, delay=1e-3)
     assert worse({"own": own, "a": own._replace(held=300, delay=11e-3), "b": lossy}, "own") == "b"

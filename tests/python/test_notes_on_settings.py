@@ -133,7 +133,11 @@ LATE_TRANSFER = {"at": "199 ms", "from": "src1", "to": "dest1", "bytes": "1 kB"}
             'switch.vc-buffer = "200 cells" has no effect, as it is above the buffer of the port ("100 ',
         ),
         (
-            {"switch.buffer": "900 cells", "switch.memory": {"size": "300 cells"}},
+            {
+                "switch.buffer": "900 cells",
+                "switch.memory": {"size": "300 cells"},
+                "switch.discard.policy": "ppd",
+            },
             'switch.buffer = "900 cells" has no effect, as it is above the size of the memory ("300 cells")',
         ),
         (
@@ -248,6 +252,7 @@ def test_flows_that_are_measured_together_are_noted() -> None:
             "port": [{**SMALL_PORT, "buffer": "1000 cells"}],
         },
         {
+            "switch.discard.policy": "ppd",
             "switch.memory.size": "300 cells",
             "switch.buffer": "2000 cells",
             "port": [{**TRUNK, "vc-buffer": "99 cells"}],
@@ -285,7 +290,11 @@ def test_sweeps_and_comparisons_have_the_notes_on_their_scenarios(
     everywhere = scenario.with_({"tcp.ecn": True})
     buffers = {"switch.buffer": ["300 cells", "400 cells"]}
     assert advice_on_sweep(ct.sweep(everywhere, grid=buffers, replications=1)) == [note]
-    assert advice_on_variants(ct.compare(everywhere, ["epd", "ppd"], replications=1))[:1] == [note]
+    sizes = {"small": {"switch.buffer": "300 cells"}, "large": {"switch.buffer": "400 cells"}}
+    assert advice_on_variants(ct.compare(everywhere, sizes, replications=1))[:1] == [note]
+    under_epd, under_ppd = advice_on_variants(ct.compare(everywhere, ["epd", "ppd"], replications=1))[:2]
+    assert under_epd == f"under epd: {note}"
+    assert under_ppd.startswith("under ppd: tcp.ecn is on and no switch marks")
 
 
 def test_notes_that_differ_in_numbers_alone_are_one_in_a_sweep(scenario: ct.Scenario) -> None:

@@ -14,9 +14,9 @@ from celltrain.notes.elsewhere import LOAD, Load, is_any_worse, is_chosen, loads
 from celltrain.notes.guarantees import broken_guarantees
 from celltrain.notes.limits import BY_TIMEOUT, BY_WINDOW, FLOW, MOST_OF_THE_TIME, PORT, Ports, sentences
 from celltrain.notes.samples import missed_peaks
-from celltrain.notes.settings import Read, begin_too_late, discard_of_port, notes, undrawn_start
+from celltrain.notes.settings import Read, begin_too_late, notes, undrawn_start
 from celltrain.notes.short import SUMMED_UP, too_short
-from celltrain.notes.tables import named
+from celltrain.notes.tables import discard_of_port, named
 from celltrain.registry import title
 from celltrain.results import frame_rows
 from celltrain.scenario import Scenario

@@ -154,9 +154,10 @@ def port_sentence(port: str, bottleneck: str, pairs: Sequence[tuple[Load, Load]]
             f"arrives; {of_summary} transmits for {_busy(own)} and discards {_lost(own)}: {change}"
         )
     grown = [load.grown for load in loads if load.grown > 0]
-    more = f", and {_range(grown, loads[0].unit)} more at the end of the run than after the warm-up"
+    more = _range(grown, loads[0].unit) if grown else ""
+    grows = f", and {more} more at the end of the run than after the warm-up" if more else ""
     return (
-        f'port "{port}" holds {_held(loads)} on average, each for {_delay(loads)}{more if grown else ""}; '
+        f'port "{port}" holds {_held(loads)} on average, each for {_delay(loads)}{grows}; '
         f"{of_summary} holds {_held(own)}, each for {_delay(own)}: {change}"
     )
 

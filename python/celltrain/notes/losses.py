@@ -4,8 +4,7 @@ import json
 from typing import NamedTuple
 
 from celltrain import _core
-from celltrain.notes.settings import discard_of_port
-from celltrain.notes.tables import Settings, each, ends, node_names, table_of
+from celltrain.notes.tables import Settings, each, ends, node_names, policy_of_port, table_of
 from celltrain.scenario import Scenario
 
 __all__ = ["FULL", "REFUSED", "Losses", "is_by_policy", "keys_to_raise"]
@@ -61,8 +60,7 @@ def keys_to_raise(scenario: Scenario, port: str, losses: Losses, buffer: str) ->
 
 def _own_rule(scenario: Scenario, port: str) -> list[str] | None:
     """The keys of what a policy goes by, if that does not grow with the buffer; none if a rule is written."""
-    place = discard_of_port(scenario, port) or "switch.discard"
-    policy, parameters = _policy(scenario, port)
+    place, policy, parameters = policy_of_port(scenario, port)
     if policy in BY_DELAY:
         return [f"{place}.{policy}.target"]
     if policy == "script":
@@ -70,16 +68,6 @@ def _own_rule(scenario: Scenario, port: str) -> list[str] | None:
     levels = {key: parameters[key] for key in ("low", "high", "min", "max", "threshold") if key in parameters}
     absolute = [key for key, level in levels.items() if "%" not in str(level)]
     return [f"{place}.{policy}.{key}" for key in absolute] or None
-
-
-def _policy(scenario: Scenario, port: str) -> tuple[str, Settings]:
-    """The policy of a port, and its parameters."""
-    settings = scenario.resolved()
-    both = ends(port, node_names(settings))
-    own = (one for one in each(settings, "port") if "discard" in one and both == (one["from"], one["to"]))
-    discard = table_of(next(own, table_of(settings, "switch")), "discard")
-    policy = str(discard.get("policy"))
-    return policy, table_of(discard, policy)
 
 
 def _limits(scenario: Scenario, port: str, losses: Losses, buffer: str) -> list[str]:

@@ -9,6 +9,8 @@ from typing import Any
 from celltrain import _core
 from celltrain.cells import CELL_BITS
 from celltrain.notes.load import overloaded
+from celltrain.notes.marks import unmet_marks
+from celltrain.notes.memory import levels_out_of_reach
 from celltrain.notes.priority import served_later
 from celltrain.notes.routing import one_path
 from celltrain.notes.tables import (
@@ -38,7 +40,6 @@ __all__ = [
     "begin_at_once",
     "begin_too_late",
     "dark_share",
-    "discard_of_port",
     "has_transfers",
     "notes",
     "owners",
@@ -127,7 +128,8 @@ def notes(scenario: Scenario) -> list[str]:
     found += [*_unallocated(scenario, settings, contracts), *one_path(scenario, settings)]
     found += [*_late(scenario), *_never(scenario, settings), *_overcommitted(scenario, settings, contracts)]
     found += served_later(scenario) if _has_minimum(settings, contracts) else []
-    return [*found, *overloaded(scenario), *scenario.core.notes()]
+    found += [*overloaded(scenario), *levels_out_of_reach(scenario)]
+    return [*found, *unmet_marks(scenario, scenario.core.notes())]
 
 
 def undrawn_start(scenario: Scenario) -> str | None:
@@ -196,16 +198,6 @@ def dark_share(scenario: Scenario) -> float:
         time = max(until - since, 0.0) * (length / every if every else 1.0)
         shares.append(time / (end - begin))
     return max(shares)
-
-
-def discard_of_port(scenario: Scenario, port: str | None) -> str | None:
-    """The key that sets the policy of a port alone, as in `port.0.discard`; None where `[switch]` does."""
-    settings = scenario.to_dict()
-    both = None if port is None else ends(port, node_names(settings))
-    for n, one in enumerate(each(settings, "port")):
-        if "discard" in one and both == (one["from"], one["to"]):
-            return f"port.{n}.discard"
-    return None
 
 
 def abr_flows(scenario: Scenario) -> list[str]:

@@ -5,10 +5,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from string import digits
 from typing import Any
 
+from celltrain.scenario import Scenario
+
 __all__ = [
     "NAMED",
     "FlowTables",
     "Settings",
+    "discard_of_port",
     "each",
     "ends",
     "first_table",
@@ -19,6 +22,7 @@ __all__ = [
     "named",
     "node_names",
     "picoseconds",
+    "policy_of_port",
     "table_of",
     "tables_of",
     "traffic_of",
@@ -148,3 +152,25 @@ def named(names: Sequence[str], noun: str) -> str:
     """Some things by their number, if they are several, and the first of their names."""
     shown = ", ".join(f'"{name}"' for name in names[:NAMED]) + (", ..." if len(names) > NAMED else "")
     return f"{noun} {shown}" if len(names) == 1 else f"{len(names):,} {noun}s {shown}"
+
+
+def discard_of_port(scenario: Scenario, port: str | None) -> str | None:
+    """The key that sets the policy of a port alone, as in `port.0.discard`; None where `[switch]` does."""
+    settings = scenario.to_dict()
+    both = None if port is None else ends(port, node_names(settings))
+    for n, one in enumerate(each(settings, "port")):
+        if "discard" in one and both == (one["from"], one["to"]):
+            return f"port.{n}.discard"
+    return None
+
+
+def policy_of_port(scenario: Scenario, port: str | None) -> tuple[str, str, Settings]:
+    """The key of the discard table of a port, its policy, and the parameters of that."""
+    settings, place = scenario.resolved(), discard_of_port(scenario, port)
+    if place is None:
+        place, of = "switch.discard", table_of(settings, "switch")
+    else:
+        of = [*each(settings, "port")][int(place.split(".")[1])]
+    discard = table_of(of, "discard")
+    policy = str(discard.get("policy"))
+    return place, policy, table_of(discard, policy)
