@@ -13,6 +13,7 @@ from celltrain.errors import InputError, ScenarioError
 from celltrain.notes.elsewhere import LOAD, Load, is_any_worse, is_chosen, loads, port_sentence, worse
 from celltrain.notes.guarantees import broken_guarantees
 from celltrain.notes.limits import BY_TIMEOUT, BY_WINDOW, FLOW, MOST_OF_THE_TIME, PORT, Ports, sentences
+from celltrain.notes.one_buffer import crowded_out
 from celltrain.notes.samples import missed_peaks
 from celltrain.notes.settings import Read, begin_too_late, notes, undrawn_start
 from celltrain.notes.short import SUMMED_UP, too_short
@@ -464,7 +465,8 @@ def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
     lines += [said.format(flows=named(names, "flow")) for said, names in held.items()]
     if scenario is None:
         return lines
-    return [*lines, *broken_guarantees(result, scenario), *missed_peaks(result, scenario)]
+    lines += [*broken_guarantees(result, scenario), *crowded_out(result, scenario)]
+    return [*lines, *missed_peaks(result, scenario)]
 
 
 def _alike(fingerprints: Iterable[str]) -> str:
