@@ -21,11 +21,10 @@ from celltrain.notes.settings import (
     begin_at_once,
     begin_too_late,
     dark_share,
-    discard_of_port,
     has_transfers,
     undrawn_start,
 )
-from celltrain.notes.tables import ends, group_of
+from celltrain.notes.tables import discard_of_port, ends, group_of
 from celltrain.report import run_report
 
 CELLS: dict[str, Any] = {
@@ -679,7 +678,7 @@ def test_results_have_the_notes_that_the_command_prints() -> None:
     assert found.notes == advice(found)
     assert found.notes[0] == note
     assert f"Note: {note}." in unescape(found._repr_html_())
-    compared = ct.compare(scenario, ["epd", "ppd"], replications=1)
+    compared = ct.compare(scenario, ["tail-drop", "ppd"], replications=1)
     assert f"Note: {note}." in unescape(compared._repr_html_())
     swept = ct.sweep(scenario, grid={"switch.buffer": ["300 cells", "400 cells"]}, replications=1)
     assert note in swept.notes

@@ -16,8 +16,9 @@ from celltrain.notes.limits import BY_TIMEOUT, BY_WINDOW, FLOW, MOST_OF_THE_TIME
 from celltrain.notes.one_buffer import crowded_out
 from celltrain.notes.samples import missed_peaks
 from celltrain.notes.settings import Read, begin_too_late, notes, undrawn_start
-from celltrain.notes.short import SUMMED_UP, too_short
+from celltrain.notes.short import LAST, SUMMED_UP, ended_early, too_short
 from celltrain.notes.tables import discard_of_port, named
+from celltrain.notes.transport import hasty_timers
 from celltrain.registry import title
 from celltrain.results import frame_rows
 from celltrain.scenario import Scenario
@@ -197,7 +198,7 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
         lines.append(_at(found, alike, _started(said, _at_point(plan, alike[0]))))
     for lack, points in lacking(found).items():
         lines.append(_at(found, points, _lacks(lack, found.until or {})))
-    for some in _short_points(found).values():
+    for some in _short_points(found, plan).values():
         lines.append(_at(found, [point for point, _ in some], some[0][1]))
     return [*lines, *_of_limits(found, plan), *_of_other_ports(found, plan)]
 
@@ -391,23 +392,32 @@ def _alike_points(found: "Sweep", idle: Collection[int]) -> dict[str, list[int]]
     return alike
 
 
-def _short_points(found: "Sweep") -> dict[str, list[tuple[int, str]]]:
+def _short_points(found: "Sweep", plan: "Plan | None") -> dict[str, list[tuple[int, str]]]:
     """The points whose runs are too short for what they measure, with what is said of each, by its kind."""
     short: dict[str, list[tuple[int, str]]] = {}
+    looked_at = 0
     for begin in range(0, found.manifest["points"], STRETCH):
         every = _means_within(found.scan("summary"), begin, begin + STRETCH)
         for point, means in every.items():
             for kind, sentence in too_short(means):
                 short.setdefault(kind, []).append((point, sentence))
+            if LAST in means and looked_at < MOST_POINTS:
+                looked_at += 1
+                scenario = _at_point(plan, point)
+                early = None if scenario is None else ended_early(scenario, means)
+                if early is not None:
+                    short.setdefault(early, []).append((point, early))
     return short
 
 
 def _means_within(summary: "pl.LazyFrame", begin: int, end: int) -> dict[int, dict[str, float]]:
-    """The means of `SUMMED_UP` at the points from `begin` up to `end`; without what is undefined."""
+    """The means of `SUMMED_UP`, of `LAST` the largest, at the points from `begin` up to `end`, if defined."""
     import polars as pl
 
     some = summary.filter(pl.col("point") >= begin, pl.col("point") < end, pl.col("metric").is_in(SUMMED_UP))
-    means = some.group_by("point", "metric").agg(pl.col("value").fill_nan(None).mean()).sort("point")
+    value = pl.col("value").fill_nan(None)
+    mean = pl.when(pl.col("metric").first() == LAST).then(value.max()).otherwise(value.mean()).alias("value")
+    means = some.group_by("point", "metric").agg(mean).sort("point")
     found: dict[int, dict[str, float]] = {}
     for point, metric, value in means.collect().iter_rows():
         if value is not None:
@@ -453,6 +463,9 @@ def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
         lines.append(_started(alike, scenario))
     means = {name: statistics.mean(samples[name]) for name in SUMMED_UP if name in samples}
     lines += (sentence for _, sentence in too_short(means))
+    if scenario is not None and LAST in samples:
+        early = ended_early(scenario, means | {LAST: max(samples[LAST])})
+        lines += [] if early is None else [early]
     for sentence, runs in _fruitless(without, result.rows("ports", "replication", *LOST)):
         place = "" if len(runs) == every else f"in {len(runs)} of {every} replications "
         lines.append(f"{place}{_spread(sentence, scenario)}")
@@ -466,6 +479,7 @@ def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
     if scenario is None:
         return lines
     lines += [*broken_guarantees(result, scenario), *crowded_out(result, scenario)]
+    lines += hasty_timers(result, scenario)
     return [*lines, *missed_peaks(result, scenario)]
 
 

@@ -1,12 +1,9 @@
 """Notes on a scenario: settings that are valid and have no effect, or not the one that they promise."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from celltrain import _core
 from celltrain.cells import CELL_BITS
 from celltrain.notes.load import overloaded
 from celltrain.notes.marks import unmet_marks
@@ -16,6 +13,7 @@ from celltrain.notes.routing import one_path
 from celltrain.notes.tables import (
     NAMED,
     Settings,
+    defaults,
     each,
     ends,
     first_table,
@@ -28,6 +26,7 @@ from celltrain.notes.tables import (
     table_of,
     tables_of,
 )
+from celltrain.notes.transport import unread_tcp
 from celltrain.scenario import Scenario
 from celltrain.sweeps.axes import in_base_unit
 
@@ -41,9 +40,11 @@ __all__ = [
     "begin_too_late",
     "dark_share",
     "has_transfers",
+    "kinds_of_traffic",
     "notes",
     "owners",
     "sources",
+    "starts",
     "undrawn_start",
 ]
 
@@ -128,7 +129,7 @@ def notes(scenario: Scenario) -> list[str]:
     found += [*_unallocated(scenario, settings, contracts), *one_path(scenario, settings)]
     found += [*_late(scenario), *_never(scenario, settings), *_overcommitted(scenario, settings, contracts)]
     found += served_later(scenario) if _has_minimum(settings, contracts) else []
-    found += [*overloaded(scenario), *levels_out_of_reach(scenario)]
+    found += [*overloaded(scenario), *levels_out_of_reach(scenario), *unread_tcp(scenario)]
     return [*found, *unmet_marks(scenario, scenario.core.notes())]
 
 
@@ -160,7 +161,7 @@ def has_transfers(scenario: Scenario) -> bool:
 
 def all_end(scenario: Scenario) -> bool:
     """Whether every flow carries so much and ends: finite transfers, and short flows one after the other."""
-    return _kinds(scenario) <= {"finite", "short-flows"}
+    return kinds_of_traffic(scenario) <= {"finite", "short-flows"}
 
 
 def all_offered(scenario: Scenario) -> bool:
@@ -168,10 +169,10 @@ def all_offered(scenario: Scenario) -> bool:
 
     Their goodput is the load, and a better network shows in how long they take.
     """
-    return _kinds(scenario) <= {"finite", "short-flows", "request-response"}
+    return kinds_of_traffic(scenario) <= {"finite", "short-flows", "request-response"}
 
 
-def _kinds(scenario: Scenario) -> set[str]:
+def kinds_of_traffic(scenario: Scenario) -> set[str]:
     """The kinds of traffic of the flows."""
     common = table_of(scenario.to_dict(), "traffic")
     return {_kind(tables, common) for tables in owners(scenario)}
@@ -183,6 +184,17 @@ def _kind(tables: Sequence[tuple[str, Settings]], common: Settings) -> str:
     if own is None and any("transfers" in one for _, one in tables):
         return "finite"
     return str((common if own is None else own).get("kind"))
+
+
+def starts(scenario: Scenario) -> list[tuple[float, float]]:
+    """When the sources of each table begin, at the earliest and at the latest, in seconds.
+
+    None of them where `transfers` say when.
+    """
+    if any("transfers" in one for kind in ("group", "flow") for one in each(scenario.to_dict(), kind)):
+        return []
+    every = (str(source.start).partition("..") for source in sources(scenario))
+    return [(picoseconds(first) / 1e12, picoseconds(last or first) / 1e12) for first, _, last in every]
 
 
 def dark_share(scenario: Scenario) -> float:
@@ -208,7 +220,7 @@ def abr_flows(scenario: Scenario) -> list[str]:
 
 def _abr(settings: Settings, contracts: Contracts) -> Iterator[str]:
     if not any(vc.get("category") == "abr" for vc in contracts):
-        given, usual = [("abr", table_of(settings, "abr"))], _defaults("abr")
+        given, usual = [("abr", table_of(settings, "abr"))], defaults("abr")
         given += tables_of(settings, "flow.abr", "group.abr")
         keys = [f"{place}.{key}" for place, abr in given for key in abr if abr[key] != usual.get(key)]
         if keys:
@@ -288,7 +300,7 @@ def _limits(settings: Settings) -> Iterator[str]:
     for place, table in _discards(settings):
         for key, other, name in _WITHIN:
             size = _size(table.get(key))
-            if size is None or (key == "buffer" and table[key] == _defaults("switch")[key]):
+            if size is None or (key == "buffer" and table[key] == defaults("switch")[key]):
                 continue
             users = [{}, *(port for port in ports if key not in port)] if place == "switch" else [table]
             others = [{**switch, **port, **memory}.get(other) for port in users]
@@ -386,7 +398,7 @@ def _framing(settings: Settings) -> Iterator[str]:
                     f'{place}.loss-unit = "cell" has no effect where every link carries packets: packets are '
                     'lost as a whole; set loss-unit = "frame", or leave it out'
                 )
-        usual = _defaults("aal5")
+        usual = defaults("aal5")
         if table_of(settings, "aal5").get("overhead", usual["overhead"]) != usual["overhead"]:
             yield (
                 "aal5.overhead has no effect where every link carries packets; set link.overhead for what "
@@ -539,12 +551,3 @@ def _abr_ends(settings: Settings) -> Iterator[Settings]:
     yield table_of(settings, "abr")
     for flow in (*each(settings, "flow"), *each(settings, "group")):
         yield table_of(flow, "abr")
-
-
-@cache
-def _defaults(table: str) -> Settings:
-    """What the core takes for the keys of a table that a scenario leaves out."""
-    schema = json.loads(_core.schema())
-    (reference,) = schema["properties"][table]["allOf"]
-    keys = schema["definitions"][reference["$ref"].rpartition("/")[2]]["properties"]
-    return {key: one.get("default") for key, one in keys.items()}

@@ -1,9 +1,10 @@
-"""Runs that are too short for what they measure: hardly any frames, or times that their end cuts off."""
+"""Runs that are too short for what they measure, or too long: what their end cuts off, and idle rests."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from celltrain.notes.limits import MOST_OF_THE_TIME
+from celltrain.notes.settings import kinds_of_traffic, starts
 from celltrain.results.censored import (
     ANSWERS,
     CENSORED,
@@ -14,12 +15,19 @@ from celltrain.results.censored import (
     Kind,
     are_alike,
 )
-from celltrain.text import number
+from celltrain.scenario import Scenario
+from celltrain.text import exact_percent, number
 
-__all__ = ["SUMMED_UP", "too_short"]
+__all__ = ["LAST", "SUMMED_UP", "ended_early", "too_short"]
 
 HARDLY_ANY = 20
 """Frames of a busy port in the measured part of a run below which rates and delays say nothing."""
+
+LAST = "fct_max"
+"""The metric of the completion time of the transfer that took longest."""
+
+EARLY = (0.01, 0.1, 0.5)
+"""Parts of the measured time within which transfers all end early, as they are written in sentences."""
 
 SUMMED_UP = (
     "frames_delivered",
@@ -27,6 +35,7 @@ SUMMED_UP = (
     *TRANSFERS.counts,
     "flows_turned_away",
     *{*REQUESTS.counts, *ANSWERS},
+    LAST,
 )
 """Metrics whose means show runs that are too short for what they measure."""
 
@@ -65,6 +74,32 @@ def too_short(means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
     for kind in KINDS:
         yield from _cut_off(kind, means)
     yield from _not_begun(means)
+
+
+def ended_early(scenario: Scenario, means: Mapping[str, float]) -> str | None:
+    """What is said of a run whose transfers all end long before it does, if they do.
+
+    Args:
+        scenario: what ran.
+        means: those of `SUMMED_UP` over the replications.
+    """
+    ended, unfinished = (means.get(name, 0.0) for name in TRANSFERS.counts)
+    last = means.get(LAST)
+    if last is None or ended == 0 or unfinished > 0 or kinds_of_traffic(scenario) != {"finite"}:
+        return None
+    begins = starts(scenario)
+    # Of transfers that begin in the warm-up it is not counted how long they take.
+    if not begins or any(first < scenario.warm_up for first, _ in begins):
+        return None
+    measured = scenario.duration - scenario.warm_up
+    part = (max(latest for _, latest in begins) + last - scenario.warm_up) / measured
+    most = next((one for one in EARLY if part < one), None)
+    if most is None:
+        return None
+    return (
+        f"all transfers had ended within {exact_percent(most)} of the measured time: goodput and utilisation "
+        "are averages over an idle network; set a shorter duration, or go by completion times"
+    )
 
 
 def _cut_off(kind: Kind, means: Mapping[str, float]) -> Iterator[tuple[str, str]]:

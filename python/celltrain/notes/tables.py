@@ -1,16 +1,20 @@
 """The tables of a scenario, as dictionaries, and the flows and ports that they are about."""
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from string import digits
 from typing import Any
 
+from celltrain import _core
 from celltrain.scenario import Scenario
 
 __all__ = [
     "NAMED",
     "FlowTables",
     "Settings",
+    "defaults",
     "discard_of_port",
     "each",
     "ends",
@@ -174,3 +178,12 @@ def policy_of_port(scenario: Scenario, port: str | None) -> tuple[str, str, Sett
     discard = table_of(of, "discard")
     policy = str(discard.get("policy"))
     return place, policy, table_of(discard, policy)
+
+
+@cache
+def defaults(table: str) -> Settings:
+    """What the core takes for the keys of a table that a scenario leaves out."""
+    schema = json.loads(_core.schema())
+    (reference,) = schema["properties"][table]["allOf"]
+    keys = schema["definitions"][reference["$ref"].rpartition("/")[2]]["properties"]
+    return {key: one.get("default") for key, one in keys.items()}
