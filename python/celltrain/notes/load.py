@@ -142,19 +142,20 @@ def offers(scenario: Scenario) -> dict[str, Offer]:
     known where the flow has that link for itself; elsewhere it counts as nothing.
     """
     settings = scenario.resolved()
+    every_table = (settings, *each(settings, "group"), *each(settings, "flow"))
+    if not any(table_of(one, "traffic").get("kind") in UNRESPONSIVE for one in every_table):
+        return {}  # before many flows are looked at
     vcs = vcs_of(settings, scenario.core.flow_names())
     forced = {name: vc for name, vc in vcs.items() if any(one.is_unresponsive for one in vc.loads)}
-    if not forced:
-        return {}
     crossed = dict(zip(forced, (there for there, _ in scenario.core.ports_of([*forced])), strict=True))
-    every = links(scenario, settings) | access_links(scenario, settings, forced, crossed)
+    behind_switches = links(scenario, settings)
+    every = behind_switches | access_links(scenario, settings, forced, crossed)
     sent = _shares_of_time(scenario, settings, vcs)
     first: dict[str, dict[str, float]] = {}
     for name, vc in forced.items():
         for port, share in crossed[name]:
             if port in every:
                 first.setdefault(port, {})[name] = share * sent[name] * vc.forces(every[port])
-    switches = {*links(scenario, settings)}
     fastest = _fastest(settings)
     rates = {port: max(every[port].rate, fastest) for port in first}
     too_much = {port for port, flows in first.items() if sum(flows.values()) > rates[port] * (1 + ROUNDING)}
@@ -167,7 +168,7 @@ def offers(scenario: Scenario) -> dict[str, Offer]:
         }
         some = {name: rate for name, rate in reach.items() if rate > 0}
         if some:
-            found[port] = Offer(port, some, rates[port], port not in switches)
+            found[port] = Offer(port, some, rates[port], port not in behind_switches)
     return found
 
 
