@@ -1,7 +1,8 @@
 """Settings of TCP that cannot be meant: on flows without it, and timers that expire before an ACK is due."""
 
+import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from celltrain.notes.load import UNRESPONSIVE
 from celltrain.notes.tables import (
@@ -23,6 +24,12 @@ __all__ = ["hasty_timers", "unread_tcp"]
 
 WITHOUT_TCP = (*UNRESPONSIVE, "trace")
 """Kinds of traffic that TCP does not carry."""
+
+AGAIN = ("flow", "round_trip", "cells_discarded", "timeouts", "duplicates_received")
+"""Columns of flows that say what timers send again in vain."""
+
+DELAYS = ("port", "delay_p99", "lost_random", "lost_scripted", "lost_burst", "lost_dark")
+"""Columns of ports that say how long packets wait, and whether links lose some."""
 
 FEW = 5
 """The fewest expiries of timers that show what these are like."""
@@ -64,26 +71,59 @@ def _changed(table: Settings, usual: Mapping[str, object]) -> str | None:
 def hasty_timers(result: "Result", scenario: Scenario) -> Iterator[str]:
     """A sentence if timers expired before receivers sent the ACKs of segments that were alone in flight.
 
-    The segments then arrive twice. A receiver with quick ACKs, as that of Linux, sends them at once where it
-    matters.
+    Only of flows that lose nothing, and whose round trips with the queues of their ports are shorter than
+    their timers: nothing but the delay of the ACKs is left then. A receiver with quick ACKs, as that of
+    Linux, sends them at once where it matters.
     """
-    again: dict[str, tuple[float, float]] = {}
-    for name, expired, twice in result.rows("flows", "flow", "timeouts", "duplicates_received"):
-        before = again.get(name, (0, 0))
-        again[name] = before[0] + (expired or 0), before[1] + (twice or 0)
-    some = [name for name, (expired, _) in again.items() if expired > 0]
+    if table_of(scenario.resolved(), "host").get("ip-rate"):
+        return  # segments and ACKs wait in hosts, for a time that is not measured
+    again = _sent_again(result)
+    tables, delays = dict(flow_tables(scenario.resolved(), again)), _delays(result)
     found: dict[tuple[str, str], list[str]] = {}
-    for name, tables in flow_tables(scenario.resolved(), some):
-        tcp = first_table(tables, "tcp")
+    for name, both_ways in zip(again, scenario.core.ports_of([*again]), strict=True):
+        tcp = first_table(tables[name], "tcp")
         is_quick = tcp.get("quick-acks") or tcp.get("quick-acks-growing")
         least = max(picoseconds(tcp.get(key)) for key in ("rto-min", "rto-variance-min", "tick"))
-        if not is_quick and least < picoseconds(tcp.get("delayed-ack")):
+        if is_quick or least >= picoseconds(tcp.get("delayed-ack")):
+            continue
+        in_hosts = 2 * picoseconds(tcp.get("processing-delay")) / 1e12
+        longest = in_hosts + sum(delays.get(port, math.inf) for ports in both_ways for port, _ in ports)
+        if again[name].round_trip + longest < least / 1e12:
             found.setdefault((str(tcp["rto-min"]), str(tcp["delayed-ack"])), []).append(name)
     for (shortest, wait), names in found.items():
-        expired, twice = (sum(again[name][n] for name in names) for n in (0, 1))
-        if expired >= FEW and twice >= MOST * expired:
+        expired = sum(again[name].expired for name in names)
+        if expired >= FEW and sum(again[name].twice for name in names) >= MOST * expired:
             yield (
                 f'tcp.rto-min = "{shortest}" is shorter than tcp.delayed-ack = "{wait}", and most of what '
                 f"timers of {named(names, 'flow')} sent again had arrived: a segment that is alone in flight "
                 "waits so long for its ACK; set a longer tcp.rto-min, or a shorter tcp.delayed-ack"
             )
+
+
+class _Again(NamedTuple):
+    """What a flow sent again that lost nothing: over all replications, and in seconds."""
+
+    expired: float = 0.0
+    twice: float = 0.0
+    round_trip: float = 0.0
+
+
+def _sent_again(result: "Result") -> dict[str, _Again]:
+    """The flows whose timers expired although switches discarded nothing of theirs."""
+    found: dict[str, _Again] = {}
+    losing = set()
+    for name, round_trip, lost, expired, twice in result.rows("flows", *AGAIN):
+        before = found.get(name, _Again())
+        found[name] = _Again(before.expired + (expired or 0), before.twice + (twice or 0), round_trip)
+        losing |= {name} if lost else set()
+    return {name: one for name, one in found.items() if one.expired > 0 and name not in losing}
+
+
+def _delays(result: "Result") -> dict[str, float]:
+    """The 99th percentile of the delay at each port, in the worst replication; infinity where links lose."""
+    found: dict[str, float] = {}
+    for port, delay, *lost in result.rows("ports", *DELAYS):
+        # What nothing crosses in the measured time has no delay.
+        own = math.inf if any(lost) else delay if delay is not None and math.isfinite(delay) else 0.0
+        found[port] = max(found.get(port, 0.0), own)
+    return found
