@@ -111,6 +111,45 @@ def test_the_limit_that_a_queue_meets_is_named(switch: dict[str, Any], key: str)
     assert waits(more) < 0.7 * waits(found)
 
 
+LOW: dict[str, Any] = {
+    "schema": 1,
+    "name": "two priorities",
+    "duration": "4 s",
+    "replications": 3,
+    "topology": {"kind": "n-source", "sources": 6},
+    "link": {"rate": "20 Mbit/s", "delay": "1 ms", "access": {"rate": "155 Mbit/s"}},
+    "switch": {"buffer": "200 cells", "discard": {"policy": "double-epd"}},
+    "traffic": {"kind": "greedy", "start": "0 ms .. 10 ms"},
+    "flow": [{"name": "1 .. 3", "vc": {"clp": True}}],
+}
+"""Three flows send all their cells with the low priority."""
+
+
+@pytest.mark.parametrize("policy", ["double-epd", "per-vc", "dfba"])
+def test_a_policy_that_refuses_a_low_priority_is_named(policy: str) -> None:
+    """A larger buffer does not help those flows: the others fill it."""
+    scenario = ct.Scenario.from_dict(LOW).with_({"switch.discard": {"policy": policy}})
+    (note,) = held_up(ct.run(scenario))
+    said = "refuses frames of low priority (CLP = 1) and accepts others; set vc.clp = false, or a policy"
+    assert said in note
+    larger = scenario.with_({"switch.buffer": "2000 cells"})
+    (note,) = held_up(ct.run(larger))
+    assert said in note
+    for helps in ({"flow.0.vc.clp": False}, {"switch.discard": {"policy": "epd"}}):
+        assert held_up(ct.run(larger.with_(helps))) == []
+
+
+def test_what_is_tagged_has_the_low_priority_too() -> None:
+    contract = {"clp": False, "mcr": "100 kbit/s", "mfs": 32, "pcr": "155 Mbit/s", "policing": "tag"}
+    changes = {"switch.buffer": "2000 cells", "flow.0.vc": {"category": "gfr", **contract}}
+    others = {"vc.category": "gfr", "vc.mcr": "5 Mbit/s", "vc.mfs": 32}
+    scenario = ct.Scenario.from_dict(LOW).with_({**changes, **others})
+    (note,) = held_up(ct.run(scenario))
+    assert 'and accepts others; set a larger vc.mcr, or vc.policing = "none", or a policy' in note
+    for helps in ({"flow.0.vc.mcr": "8 Mbit/s"}, {"flow.0.vc.policing": "none"}):
+        assert held_up(ct.run(scenario.with_(helps))) == []
+
+
 def test_starts_are_no_cause_where_a_policy_discards_all_the_time() -> None:
     at_once = ct.Scenario.from_dict(SLOW).with_({"switch.discard.policy": "pie", "group.0.start": "0 s"})
     (note,) = held_up(ct.run(at_once))

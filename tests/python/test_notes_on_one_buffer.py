@@ -86,6 +86,14 @@ def test_what_is_served_last_and_fills_the_buffer_is_named(changes: dict[str, An
     assert crowded(better) == []
 
 
+def test_no_limit_below_a_few_frames_is_advised() -> None:
+    found = run({"group.2.flows": 12, "switch.buffer": "30 packets"})
+    (note,) = crowded(found)
+    assert note.endswith(f"set a larger buffer, and {LIMIT}, the most that a VC may hold")
+    better = run({"group.2.flows": 12, LIMIT: "20 packets"})
+    assert lost(better) == 0
+
+
 def test_two_categories_that_fill_the_buffer_are_named() -> None:
     """The video alone exceeds the link, and only the game keeps below it."""
     found = run({"group.0.traffic.rate": "60 Mbit/s"})

@@ -12,7 +12,7 @@ from celltrain.notes.load import Offer, offers, rate_keys
 from celltrain.notes.losses import FULL, REFUSED, Losses, is_by_policy, keys_to_raise
 from celltrain.notes.priority import CATEGORIES, shortfalls
 from celltrain.notes.settings import begin_at_once, dark_share, undrawn_start
-from celltrain.notes.tables import each, ends, flow_names, group_of, node_names, tables_of
+from celltrain.notes.tables import each, ends, flow_names, group_of, node_names, policy_of_port, tables_of
 from celltrain.scenario import Scenario
 from celltrain.sweeps.axes import in_base_unit
 from celltrain.text import listed
@@ -51,6 +51,8 @@ FLOW = (
     BY_WINDOW,
     BY_TIMEOUT,
     "cells_discarded",
+    "clp",
+    "cells_tagged",
 )
 """Columns of flows that tell what holds them up."""
 
@@ -118,6 +120,10 @@ BY_POLICY = (
     ": the policy of {port} discards more than fast retransmit can repair{whatever}; set {change}, a smaller "
     "tcp.mss, or fewer flows"
 )
+BY_PRIORITY = (
+    ": the policy of {port} refuses frames of low priority (CLP = 1) and accepts others; set {change}, or a "
+    "policy that does not look at it"
+)
 BY_FORCE = (
     ": sources that do not respond to losses take next to all that {port} transmits; set lower rates for "
     "them ({keys}), or a faster link"
@@ -139,6 +145,9 @@ LATER = _AFTER.replace("{left}", "next to nothing for it")
 TOO_LATE = _AFTER.replace("{left}", "less than is guaranteed to it")
 OTHER = ""
 """Added where nothing tells why, or a note on the scenario does. Of some flows nothing is said then."""
+
+BY_CLP = ("double-epd", "per-vc", "dfba")
+"""Policies that refuse frames of low priority (CLP = 1) from a level on at which they accept others."""
 
 _FRAME_POLICERS = ("tag", "discard-frames")
 
@@ -166,6 +175,20 @@ class _Flow(NamedTuple):
     by_timeout: float
     discarded: float = 0.0
     """Cells of it, at all ports."""
+    clp: float = 0.0
+    """The priority with which its host sends."""
+    tagged: float = 0.0
+    """Cells of it to which switches gave the low priority."""
+
+    @property
+    def is_tagged(self) -> bool:
+        """Whether most of it has the low priority only by tags."""
+        return self.clp == 0 and self.tagged > self.cells / 2
+
+    @property
+    def is_low(self) -> bool:
+        """Whether most of it has the low priority (CLP = 1)."""
+        return self.clp > 0 or self.is_tagged
 
 
 _KINDS_OF_LOSS: tuple[str, ...] = ("loss", "", "burst-loss", "dark")
@@ -410,6 +433,9 @@ def _of_timer(flow: _Flow, held: int, network: "_Network", known: "_Known | None
         whatever = ", whatever its buffer" if keys and known.buffer(worst) not in keys else ""
         change = f"a larger {listed(keys)}" if keys else "another rule"
         return _Said(BY_POLICY.replace("{whatever}", whatever).replace("{change}", change), worst)
+    if known is not None and losses.refused > losses.full and network.waits_for_priority(flow, worst):
+        change = 'a larger vc.mcr, or vc.policing = "none"' if flow.is_tagged else "vc.clp = false"
+        return _Said(BY_PRIORITY.replace("{change}", change), worst)
     # Flows that are few among others do not wait because all began at once.
     every = len(network.flows)
     may_collide = every > 1 and 2 * held > every
@@ -473,6 +499,14 @@ class _Network:
 
     def _is_full(self, name: str, flow: _Flow) -> bool:
         return _is_full(self.ports.known[name], flow)
+
+    def waits_for_priority(self, flow: _Flow, port: str) -> bool:
+        """Whether a flow waits at a port that looks at priorities, and flows of high priority do not."""
+        if not flow.is_low or self._scenario is None:
+            return False
+        high = [one for one in self.flows if not one.is_low and port in self.crossed(one)]
+        looks = policy_of_port(self._scenario, port)[1] in BY_CLP
+        return looks and bool(high) and all(not one.by_timeout > MOST_OF_THE_TIME for one in high)
 
     def forced(self, port: str) -> _Forced | None:
         """What is known of a port whose link sources take that do not respond to losses; None for others."""

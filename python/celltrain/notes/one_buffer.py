@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from celltrain import _core
 from celltrain.cells import CELL_BITS, PAYLOAD_BITS
@@ -49,6 +49,12 @@ LEAST = 0.0005
 
 AVERAGING = "red"
 """A policy that goes by what the buffer held before."""
+
+FRAMES = 3
+"""The fewest frames that a VC should be able to hold."""
+
+LARGE = {"cells": 32, "packets": 1, "bytes": 1500}
+"""A frame of usual size."""
 
 UNITS = {"bytes": "B"}
 """Units of ports as scenarios write them."""
@@ -96,9 +102,11 @@ def crowded_out(result: "Result", scenario: Scenario) -> Iterator[str]:
         ]
         key, limit = _limit_of_vc(settings, name)
         if lost and last and len(last) * limit >= size:
-            yield _sentence(
-                name, lost, [*there.values()], {*last.values()}, f'{key} = "{_part(size / len(last), port)}"'
-            )
+            part = math.floor(SHARE * size / len(last))
+            unit = UNITS.get(port["unit"], port["unit"])
+            is_small = part < FRAMES * LARGE[port["unit"]]
+            change = f"a larger buffer, and {key}" if is_small else f'{key} = "{part} {unit}" or less'
+            yield _sentence(name, lost, [*there.values()], {*last.values()}, change)
 
 
 def _served_first(
@@ -125,14 +133,9 @@ def _sentence(
     fill = f"{listed(others)} {'fills' if len(others) == 1 else 'fill'}"
     return (
         f'port "{port}" serves {listed(own)} before {listed(others)}, and still discards {of} of '
-        f"{listed(own)}: {fill} the buffer, which is one for all; set {change} or less, the most that a VC "
+        f"{listed(own)}: {fill} the buffer, which is one for all; set {change}, the most that a VC "
         "may hold"
     )
-
-
-def _part(size: float, port: Mapping[str, Any]) -> str:
-    """The part of a buffer that each of the VCs that are served last may hold."""
-    return f"{max(math.floor(SHARE * size), 1)} {UNITS.get(port['unit'], port['unit'])}"
 
 
 def _limit_of_vc(settings: Settings, port: str) -> tuple[str, float]:
