@@ -11,6 +11,7 @@ import pytest
 import celltrain as ct
 from celltrain.notes.advice import advice
 from celltrain.notes.load import offers
+from celltrain.notes.losses import Losses, keys_to_raise
 from celltrain.notes.settings import notes
 
 SLOW: dict[str, Any] = {
@@ -150,6 +151,14 @@ def test_what_is_tagged_has_the_low_priority_too() -> None:
         assert held_up(ct.run(scenario.with_(helps))) == []
 
 
+def test_where_a_buffer_was_full_vcs_may_have_met_their_limits_before() -> None:
+    sizes = {"switch.buffer": "5 packets", "switch.vc-buffer": "1 packets"}
+    scenario, port = ct.Scenario.from_dict(SLOW).with_(sizes), "switch1 > switch2"
+    filled, never = Losses(9.0, 0.0, 5.0), Losses(9.0, 0.0, 3.0)
+    assert keys_to_raise(scenario, port, filled, "switch.buffer") == ["switch.buffer", "switch.vc-buffer"]
+    assert keys_to_raise(scenario, port, never, "switch.buffer") == ["switch.vc-buffer"]
+
+
 def test_starts_are_no_cause_where_a_policy_discards_all_the_time() -> None:
     at_once = ct.Scenario.from_dict(SLOW).with_({"switch.discard.policy": "pie", "group.0.start": "0 s"})
     (note,) = held_up(ct.run(at_once))
@@ -172,6 +181,16 @@ def test_sources_that_take_the_link_are_named() -> None:
         better = ct.run(scenario.with_({key: rate}))
         assert waits(better) < 0.1
         assert held_up(better) == []
+
+
+def test_a_buffer_that_is_full_of_such_sources_is_named() -> None:
+    """TCP is served first, and finds no space."""
+    changes = {"group.1.vc.category": "cbr", "switch.buffer": "20 packets"}
+    scenario = ct.Scenario.from_dict(UPLINK).with_(changes)
+    (note,) = held_up(ct.run(scenario))
+    assert "sources that do not respond to losses" in note
+    assert "set lower rates for them (group.0.traffic.rate), or a faster link" in note
+    assert held_up(ct.run(scenario.with_({"group.0.traffic.rate": "30 Mbit/s"}))) == []
 
 
 def test_sources_that_get_little_are_no_cause() -> None:

@@ -12,7 +12,15 @@ from celltrain.notes.load import Offer, offers, rate_keys
 from celltrain.notes.losses import FULL, REFUSED, Losses, is_by_policy, keys_to_raise
 from celltrain.notes.priority import CATEGORIES, shortfalls
 from celltrain.notes.settings import begin_at_once, dark_share, undrawn_start
-from celltrain.notes.tables import each, ends, flow_names, group_of, node_names, policy_of_port, tables_of
+from celltrain.notes.tables import (
+    each,
+    ends,
+    flow_names,
+    group_of,
+    node_names,
+    policy_of_port,
+    tables_of,
+)
 from celltrain.scenario import Scenario
 from celltrain.sweeps.axes import in_base_unit
 from celltrain.text import listed
@@ -124,6 +132,10 @@ BY_PRIORITY = (
     ": the policy of {port} refuses frames of low priority (CLP = 1) and accepts others; set {change}, or a "
     "policy that does not look at it"
 )
+BY_LOAD = (
+    ": sources that do not respond to losses offer {port} more than its link carries, so that its buffer is "
+    "full; set lower rates for them ({keys}), or a faster link"
+)
 BY_FORCE = (
     ": sources that do not respond to losses take next to all that {port} transmits; set lower rates for "
     "them ({keys}), or a faster link"
@@ -145,6 +157,9 @@ LATER = _AFTER.replace("{left}", "next to nothing for it")
 TOO_LATE = _AFTER.replace("{left}", "less than is guaranteed to it")
 OTHER = ""
 """Added where nothing tells why, or a note on the scenario does. Of some flows nothing is said then."""
+
+FOR_ALL = ("tail-drop", "ppd", "epd")
+"""Policies that know no flows: what one of them sends too much costs all."""
 
 BY_CLP = ("double-epd", "per-vc", "dfba")
 """Policies that refuse frames of low priority (CLP = 1) from a level on at which they accept others."""
@@ -414,7 +429,8 @@ def _of_timer(flow: _Flow, held: int, network: "_Network", known: "_Known | None
                 return _Said(said, port)
     forced = next(filter(None, (network.forced(port) for port in crossed)), None)
     if forced is not None:
-        return _Said(BY_FORCE.replace("{keys}", ", ".join(forced.keys)), forced.port)
+        sentence = BY_FORCE if forced.takes_it else BY_LOAD
+        return _Said(sentence.replace("{keys}", ", ".join(forced.keys)), forced.port)
     discarded, policed, kinds = network.ports.losses(crossed)
     if known is not None and not known.is_policed(flow):
         policed = 0.0
@@ -446,9 +462,11 @@ def _of_timer(flow: _Flow, held: int, network: "_Network", known: "_Known | None
 
 
 class _Forced(NamedTuple):
-    """A port of which sources that do not respond to losses take next to all, and the keys of their rates."""
+    """A port that is full of what sources send that do not respond to losses, and the keys of their rates."""
 
     port: str
+    takes_it: bool
+    """Whether they take next to all that it transmits."""
     keys: Sequence[str]
 
 
@@ -509,15 +527,17 @@ class _Network:
         return looks and bool(high) and all(not one.by_timeout > MOST_OF_THE_TIME for one in high)
 
     def forced(self, port: str) -> _Forced | None:
-        """What is known of a port whose link sources take that do not respond to losses; None for others."""
+        """What is known of a port that is full of what does not respond to losses; None for others."""
         offer = self._offers.get(port)
         if offer is None or self._scenario is None:
             return None
         arrives = {flow.name: 1 - flow.discarded / flow.cells for flow in self.flows if flow.cells > 0}
         taken = sum(rate * max(arrives.get(name, 0.0), 0.0) for name, rate in offer.flows.items())
-        if taken < NEARLY_ALL * offer.rate:
+        takes_it, losses = taken >= NEARLY_ALL * offer.rate, self.ports.known[port].losses
+        is_full = losses.full + losses.refused > 0 and policy_of_port(self._scenario, port)[1] in FOR_ALL
+        if not takes_it and not (offer.is_too_much and is_full):
             return None
-        return _Forced(port, rate_keys(self._scenario, offer.flows))
+        return _Forced(port, takes_it, rate_keys(self._scenario, offer.flows))
 
     @cached_property
     def _offers(self) -> Mapping[str, Offer]:

@@ -1,13 +1,15 @@
 """Why a port discards, and what there is to do: its buffer is full, or its policy acts before that."""
 
 import json
+import math
 from typing import NamedTuple
 
 from celltrain import _core
 from celltrain.notes.tables import Settings, each, ends, node_names, policy_of_port, table_of
 from celltrain.scenario import Scenario
+from celltrain.sweeps.axes import in_base_unit
 
-__all__ = ["FULL", "REFUSED", "Losses", "is_by_policy", "keys_to_raise"]
+__all__ = ["FULL", "REFUSED", "Losses", "is_by_policy", "keys_to_raise", "limit_of_vc"]
 
 FULL = ("discarded_buffer_full", "discarded_frame_broken", "discarded_vc_captured", "discarded_pushed_out")
 """Columns of ports with what is lost for want of space, and with the frames that it breaks."""
@@ -83,7 +85,8 @@ def _limits(scenario: Scenario, port: str, losses: Losses, buffer: str) -> list[
         return [buffer, *memory]
     if not memory and not per_vc:
         return [buffer]
-    return [buffer] if _is_filled(scenario, port, losses) else [*per_vc[-1:], *memory]
+    # Where the buffer was full, VCs may have met their limits before.
+    return [buffer, *per_vc[-1:]] if _is_filled(scenario, port, losses) else [*per_vc[-1:], *memory]
 
 
 def _own(scenario: Scenario, port: str) -> list[tuple[str, Settings]]:
@@ -99,3 +102,16 @@ def _is_filled(scenario: Scenario, port: str, losses: Losses) -> bool:
     every = json.loads(_core.ports(scenario.core))
     size = next((one["capacity"] for one in every if one["name"] == port), None)
     return size is not None and losses.largest >= REACHED * size
+
+
+def limit_of_vc(settings: Settings, port: str) -> tuple[str, float]:
+    """The key of what a VC may hold at a port, and how much that is; infinity if it has no limit."""
+    both = ends(port, node_names(settings))
+    tables = [
+        (f"port.{n}", one)
+        for n, one in enumerate(each(settings, "port"))
+        if both == (one["from"], one["to"]) and "vc-buffer" in one
+    ]
+    place, table = next(iter(tables), ("switch", table_of(settings, "switch")))
+    size, _ = in_base_unit(table.get("vc-buffer")) or (math.inf, "")
+    return f"{place}.vc-buffer", size

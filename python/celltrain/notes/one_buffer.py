@@ -9,11 +9,10 @@ from celltrain import _core
 from celltrain.cells import CELL_BITS, PAYLOAD_BITS
 from celltrain.notes.framing import octets
 from celltrain.notes.load import amount
-from celltrain.notes.losses import FULL, REFUSED, Losses, is_by_policy
+from celltrain.notes.losses import FULL, REFUSED, Losses, is_by_policy, limit_of_vc
 from celltrain.notes.priority import CATEGORIES
-from celltrain.notes.tables import Settings, each, ends, flow_tables, node_names, table_of, traffic_of
+from celltrain.notes.tables import Settings, each, flow_tables, table_of, traffic_of
 from celltrain.scenario import Scenario
-from celltrain.sweeps.axes import in_base_unit
 from celltrain.text import listed, percent
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ def crowded_out(result: "Result", scenario: Scenario) -> Iterator[str]:
             for flow, one in there.items()
             if one.category in first and one.discarded and not {*ways[flow]} & ({*losses} - {name})
         ]
-        key, limit = _limit_of_vc(settings, name)
+        key, limit = limit_of_vc(settings, name)
         if lost and last and len(last) * limit >= size:
             part = math.floor(SHARE * size / len(last))
             unit = UNITS.get(port["unit"], port["unit"])
@@ -136,19 +135,6 @@ def _sentence(
         f"{listed(own)}: {fill} the buffer, which is one for all; set {change}, the most that a VC "
         "may hold"
     )
-
-
-def _limit_of_vc(settings: Settings, port: str) -> tuple[str, float]:
-    """The key of what a VC may hold at a port, and how much that is; infinity if it has no limit."""
-    both = ends(port, node_names(settings))
-    tables = [
-        (f"port.{n}", one)
-        for n, one in enumerate(each(settings, "port"))
-        if both == (one["from"], one["to"]) and "vc-buffer" in one
-    ]
-    place, table = next(iter(tables), ("switch", table_of(settings, "switch")))
-    size, _ = in_base_unit(table.get("vc-buffer")) or (math.inf, "")
-    return f"{place}.vc-buffer", size
 
 
 def _peak(traffic: Settings) -> float:
