@@ -444,6 +444,8 @@ def _of_timer(flow: _Flow, held: int, network: "_Network", known: "_Known | None
         return _Said(BY_POLICERS.replace("{keys}", _OF_CELLS) if known is None else known.policed(flow))
     worst = max(crossed, key=lambda name: network.ports.known[name].discarded)
     losses = network.ports.known[worst].losses
+    if network.is_overloaded(worst):
+        return _Said(OTHER)  # a note on the scenario says so, and no buffer helps
     if known is not None and known.is_by_policy(worst, losses):
         keys = known.keys_to_raise(worst, losses)
         whatever = ", whatever its buffer" if keys and known.buffer(worst) not in keys else ""
@@ -538,6 +540,10 @@ class _Network:
         if not takes_it and not (offer.is_too_much and is_full):
             return None
         return _Forced(port, takes_it, rate_keys(self._scenario, offer.flows))
+
+    def is_overloaded(self, port: str) -> bool:
+        """Whether sources that do not respond to losses offer a port more than its link carries."""
+        return port in self._offers and self._offers[port].is_too_much
 
     @cached_property
     def _offers(self) -> Mapping[str, Offer]:
