@@ -263,6 +263,7 @@ def test_sources_that_offer_more_than_a_link_carries_are_noted(changes: dict[str
     "changes",
     [
         {"traffic": {**CBR, "rate": "50 Mbit/s"}},
+        {"traffic": {**CBR, "rate": "50.01 Mbit/s"}},
         {"traffic": {"kind": "greedy"}},
         {"vc.category": "abr", "switch.allocator.algorithm": "erica"},
         {"vc.pcr": "50 Mbit/s"},

@@ -36,8 +36,8 @@ UNRESPONSIVE = {
 }
 """Kinds of traffic without TCP whose mean rates the scenario tells, and the keys of these."""
 
-ROUNDING = 1e-6
-"""The part of a rate by which sums of rates may be off."""
+LITTLE = 1e-3
+"""The part of a rate by which more is too little to show, or a matter of rounding."""
 
 MOST_KEYS = 3
 """Keys of rates that a sentence names at most."""
@@ -71,11 +71,9 @@ class Vc(NamedTuple):
         return min(sum(one.rate * link.bits_per_bit(one.octets) for one in self.loads), self.peak)
 
     def forces(self, link: Link) -> float:
-        """What of that losses do not change; where TCP shares a peak rate with it, that is not known: 0."""
-        mine = [one for one in self.loads if one.is_unresponsive]
-        if self.category == "abr" or (len(mine) < len(self.loads) and math.isfinite(self.peak)):
-            return 0.0
-        return self._replace(loads=(*mine,)).takes(link)
+        """What it takes whatever is lost; only flows of TCP share a VC."""
+        is_forced = self.category != "abr" and any(one.is_unresponsive for one in self.loads)
+        return self.takes(link) if is_forced else 0.0
 
 
 class Offer(NamedTuple):
@@ -83,7 +81,7 @@ class Offer(NamedTuple):
 
     port: str
     flows: Mapping[str, float]
-    """What reaches it of each; those that share a VC are under the first of them."""
+    """What reaches it of each."""
     rate: float
     """That of the link; the highest where it changes."""
     is_host: bool
@@ -96,7 +94,7 @@ class Offer(NamedTuple):
     @property
     def is_too_much(self) -> bool:
         """Whether the link cannot carry it."""
-        return self.offered > self.rate * (1 + ROUNDING)
+        return self.offered > self.rate * (1 + LITTLE)
 
 
 def overloaded(scenario: Scenario) -> Iterator[str]:
@@ -158,7 +156,7 @@ def offers(scenario: Scenario) -> dict[str, Offer]:
                 first.setdefault(port, {})[name] = share * sent[name] * vc.forces(every[port])
     fastest = _fastest(settings)
     rates = {port: max(every[port].rate, fastest) for port in first}
-    too_much = {port for port, flows in first.items() if sum(flows.values()) > rates[port] * (1 + ROUNDING)}
+    too_much = {port for port, flows in first.items() if sum(flows.values()) > rates[port] * (1 + LITTLE)}
     on_links = _kept(settings)
     found = {}
     for port, flows in first.items():
