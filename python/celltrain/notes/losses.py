@@ -74,27 +74,16 @@ def _own_rule(scenario: Scenario, port: str) -> list[str] | None:
 
 def _limits(scenario: Scenario, port: str, losses: Losses, buffer: str) -> list[str]:
     """The keys of the limits of a port's queue that it may have reached."""
-    switch = table_of(scenario.resolved(), "switch")
-    memory = ["switch.memory.size"] if table_of(switch, "memory") else []
-    per_vc = [
-        f"{place}.vc-buffer"
-        for place, table in [("switch", switch), *_own(scenario, port)]
-        if "vc-buffer" in table
-    ]
+    settings = scenario.resolved()
+    memory = ["switch.memory.size"] if table_of(table_of(settings, "switch"), "memory") else []
+    key, limit = limit_of_vc(settings, port)
+    of_vc = [key] if math.isfinite(limit) else []
     if losses.refused > losses.full:  # at levels that are shares of the buffer
         return [buffer, *memory]
-    if not memory and not per_vc:
+    if not memory and not of_vc:
         return [buffer]
     # Where the buffer was full, VCs may have met their limits before.
-    return [buffer, *per_vc[-1:]] if _is_filled(scenario, port, losses) else [*per_vc[-1:], *memory]
-
-
-def _own(scenario: Scenario, port: str) -> list[tuple[str, Settings]]:
-    """The tables of a port alone, with their keys."""
-    settings = scenario.resolved()
-    both = ends(port, node_names(settings))
-    ports = enumerate(each(settings, "port"))
-    return [(f"port.{n}", one) for n, one in ports if both == (one["from"], one["to"])]
+    return [buffer, *of_vc] if _is_filled(scenario, port, losses) else [*of_vc, *memory]
 
 
 def _is_filled(scenario: Scenario, port: str, losses: Losses) -> bool:
