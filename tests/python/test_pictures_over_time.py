@@ -8,6 +8,7 @@ import pytest
 import celltrain as ct
 from celltrain import plots
 from celltrain.files.folder import claim
+from celltrain.plots.distribution import values_of
 from celltrain.plots.rates import averaging_time, goodput, named_over
 from celltrain.plots.schedule import legend_of, scheduled
 from celltrain.plots.series import SeriesPanel, WindowPanel, over_time, windows
@@ -114,7 +115,7 @@ def test_averaging_times_that_cannot_be_are_refused(result: ct.Result, cli: "Cli
         ("goodput", 0.001, "must not be below the sampling interval of the run, 10 ms"),
         ("goodput", 1.5, "goodput has fewer than 2 samples: average it over a shorter time"),
         ("goodput", 0.0, "expected a number above zero"),
-        ("cwnd", 0.1, "is the averaging time of goodput: leave it out for cwnd"),
+        ("cwnd", 0.1, "an averaging time is of goodput alone: give none for cwnd"),
     ):
         with pytest.raises(ct.InputError, match=said):
             result.plot.series(metric, over=over)
@@ -262,7 +263,7 @@ def test_delays_of_frames_are_drawn_from_what_was_kept(
     assert figure.axes[0].get_xlabel() == "transfer delay (ms)"
     marks = np.asarray(figure.axes[0].lines[1].get_xdata())
     for place, metric in ((0, "transfer_delay_p50"), (1, "transfer_delay_p95"), (2, "transfer_delay_p99")):
-        assert marks[place] * 1e-3 == pytest.approx(result.estimate(metric).mean, rel=1 / 64)
+        assert marks[place] * 1e-3 == pytest.approx(result.estimate(metric).mean)
     own = result.plot.cdf("transfer_delay", "1")
     assert own.axes[0].get_xlabel() == "transfer delay (ms)"
     with pytest.raises(ct.InputError, match="unknown flow or port '9': known: 1, 2"):
@@ -277,7 +278,7 @@ def test_the_percentiles_of_very_many_frames_are_those_of_all(
     some = result.plot.cdf("transfer_delay")
     both = [np.asarray(figure.axes[0].lines[1].get_xdata()) for figure in (every, some)]
     assert both[0] == pytest.approx(both[1])
-    assert len(np.asarray(some.axes[0].lines[0].get_xdata())) <= 201
+    assert len(values_of(result, "transfer_delay").values) == 200
 
 
 def test_runs_that_kept_no_delays_say_how_to(scenario: ct.Scenario) -> None:

@@ -267,7 +267,7 @@ def test_what_no_series_shows_is_refused(
         (("acrs",), "unknown series 'acrs': did you mean 'acr'"),
         (("rtt",), "these runs did not record rtt: runs with --events, or events=True, do"),
         (("acr", "9"), "unknown flow or port '9'"),
-        (("acr", None, (0.2, 0.1)), "must lie in order within the run, 0 to 0.3 s"),
+        (("acr", None, (0.2, 0.1)), "must begin before it ends, and lie within the run, 0 to 0.3 s"),
         (("acr", None, (0.2, 0.2000001)), "fewer than 2 samples in this time: show a longer one"),
         (("acr", None, (None, None), 2), "there is no replication 2"),
     ):
@@ -302,10 +302,10 @@ def test_windows_of_a_part_of_a_run_are_drawn(scenario: ct.Scenario, cli: "Cli",
     words = ("plot", "windows", out, "--out", tmp_path / "a.png")
     assert cli(*words, "--from", "0.1", "--to", "0.15").code == 0
     for begin, said in (
-        ("0.3", "--from and --to, or span, must lie in order within the run, 0 to 0.2 s"),
+        ("0.3", "error: the time to show must begin before it ends, and lie within the run, 0 to 0.2 s"),
         (
             "0.1999999",
-            "error: the windows have fewer than 2 samples in this time: show a longer one (--from",
+            "error: the windows have fewer than 2 samples in this time: show a longer one\n",
         ),
     ):
         answer = cli(*words, "--from", begin)
@@ -321,5 +321,7 @@ def test_windows_of_variants_of_different_lengths_are_drawn_to_their_ends(scenar
     )
     figure = found.plot.windows(span=(0.05, 0.18))
     assert {axis.get_xlim() for axis in figure.axes} == {(50.0, 180.0)}
-    with pytest.raises(ct.InputError, match=r"the run ends at 0.1 s: begin earlier .*leave it out"):
+    with pytest.raises(
+        ct.InputError, match=r"the run ends at 0.1 s: begin the time to show earlier: leave it out"
+    ):
         found.plot.windows(span=(0.12, 0.18))

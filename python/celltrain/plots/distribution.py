@@ -1,10 +1,11 @@
 """Distributions: the share of values that do not exceed each value, with percentiles."""
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltrain.cells import CELL_BITS, CELL_RATE
-from celltrain.distributions import merged
+from celltrain.distributions import Bins, merged
 from celltrain.errors import InputError, unknown
 from celltrain.plots.style import COLOURS, legend_columns, legible, logarithmic, panels, styled
 from celltrain.registry import measures, unmeasured
@@ -37,6 +38,9 @@ RESPONSES = "response_time"
 
 KEPT = (COMPLETIONS, RESPONSES, FRAMES)
 """What is drawn from `distributions`."""
+
+LARGEST = {COMPLETIONS: "fct_max", RESPONSES: "response_time_max", FRAMES: "transfer_delay_max"}
+"""The column of flows with the largest of these times."""
 
 MOST_VALUES = 1_000_000
 """Values that stand for a distribution, however many it is made of."""
@@ -71,6 +75,8 @@ class Sample(NamedTuple):
     unit: str
     undefined: int = 0
     """Values of the results that are left out, as ratios of which nothing happened."""
+    bins: Bins | None = None
+    """The bins that the values stand for, if the results have no more of them."""
 
 
 def values_of(result: "Result", name: str, entity: str | None = None, begin: float = 0.0) -> Sample:
@@ -120,7 +126,7 @@ def values_of(result: "Result", name: str, entity: str | None = None, begin: flo
 
 
 def _kept(result: "Result", name: str, entity: str | None) -> Sample:
-    """The times of transfers, requests or frames, each as the end of its bin: too long by at most 1/64."""
+    """The times of transfers, requests or frames, linear within the bins in which they were counted."""
     import numpy as np
     import polars as pl
 
@@ -129,16 +135,20 @@ def _kept(result: "Result", name: str, entity: str | None) -> Sample:
         chosen = _of(chosen.filter(over="flow"), "entity", entity)
     else:  # those of flows and kinds are in it once more
         chosen = chosen.filter(pl.col("over") == "run")
-    bins = merged(chosen)
-    if bins.is_empty():
+    frame = merged(chosen)
+    if frame.is_empty():
         raise InputError(f"{name} has no values" + (f" of {entity}" if entity else ""))
-    times, numbers = bins["high"].to_numpy() * 1e-12, bins["weight"].to_numpy().astype(np.int64)
-    total = int(numbers.sum())
-    if total <= MOST_VALUES:
-        return Sample(np.repeat(times, numbers), "s")
-    # Of very many values, ranks at equal distances stand for all: percentiles are the same.
-    ranks = -(-np.arange(1, MOST_VALUES + 1) * total // MOST_VALUES)
-    return Sample(times[np.searchsorted(np.cumsum(numbers), ranks)], "s")
+    bins = Bins.of(frame, 1e-12, _largest(result, name, entity))
+    drawn = min(bins.count, MOST_VALUES)  # of very many values, ranks at equal distances stand for all
+    return Sample(bins.at(np.arange(1, drawn + 1) * (bins.count / drawn)), "s", bins=bins)
+
+
+def _largest(result: "Result", name: str, entity: str | None) -> float:
+    """The largest of the times that were kept in bins; infinite where the results do not say."""
+    if LARGEST[name] not in result.flows.columns:
+        return math.inf  # an older version wrote them
+    flows = result.flows if entity is None else result.flows.filter(flow=entity)
+    return max(flows[LARGEST[name]].drop_nulls().drop_nans(), default=math.inf)
 
 
 def _unit_of_flows(result: "Result", name: str) -> str:
@@ -233,24 +243,25 @@ def cdf(samples: Mapping[str, Sample], label: str) -> "Figure":
 
     unit = either(sample.unit for sample in samples.values())
     every = {name: sample.values for name, sample in samples.items()}
-    size = max(_percentile(values, 95) for values in every.values())
+    size = max(_percentile(sample, 95) for sample in samples.values())
     factor, unit_shown = scale(size, unit)
     entries = list(map(_entry, legible([*samples]), samples.values()))
     with styled():
         figure, ((axis,),) = panels(1, 1, 6.4, 3.6 + 0.18 * len(every))
-        for index, (entry, values) in enumerate(zip(entries, every.values(), strict=True)):
+        for index, (entry, sample) in enumerate(zip(entries, samples.values(), strict=True)):
             colour = COLOURS[index % len(COLOURS)]
-            x, share = _curve(values)
+            x, share = _curve(sample.values) if sample.bins is None else sample.bins.curve()
             style: dict[str, Any] = {
                 "linestyle": STYLES[(index // len(COLOURS) + index) % len(STYLES)],
                 "linewidth": 1.4,
+                "drawstyle": "default" if sample.bins else "steps-post",
             }
-            axis.plot(x / factor, share, drawstyle="steps-post", color=colour, label=entry, **style)
-            marks = [_percentile(values, one) / factor for one in PERCENTILES]
+            axis.plot(x / factor, share, color=colour, label=entry, **style)
+            marks = [_percentile(sample, one) / factor for one in PERCENTILES]
             heights = [one / 100 for one in PERCENTILES]
             axis.plot(marks, heights, "o", color=colour, markersize=4, clip_on=False, zorder=3)
         axis.set_ylim(0, 1.02)
-        least = min(_percentile(values, 5) for values in every.values())
+        least = min(_percentile(sample, 5) for sample in samples.values())
         largest = max(float(values[-1]) for values in every.values())
         if least > 0 and largest > SPAN * least:  # most would be at the beginning of a linear axis
             logarithmic(axis, "x")
@@ -271,7 +282,7 @@ def cdf(samples: Mapping[str, Sample], label: str) -> "Figure":
 
 def _entry(name: str, sample: Sample) -> str:
     """What the legend says of a sample: its percentiles, and how many values are left out."""
-    percentiles = (_percentile(sample.values, one) for one in PERCENTILES)
+    percentiles = (_percentile(sample, one) for one in PERCENTILES)
     said = f"{name}: {', '.join(quantity(one, sample.unit, 3) for one in percentiles)}"
     size = len(sample.values) + sample.undefined
     return f"{said}; {sample.undefined:,} of {size:,} values undefined" if sample.undefined else said
@@ -287,9 +298,11 @@ def _curve(values: "Values") -> "tuple[Values, Values]":
     return np.append(values[:1], values[places]), np.append(0.0, (places + 1) / len(values))
 
 
-def _percentile(values: "Values", percent: int) -> float:
+def _percentile(sample: Sample, percent: int) -> float:
     """The least value that so many per cent of the values do not exceed: where the curve reaches them."""
-    return float(values[_rank(len(values), percent)])
+    if sample.bins is not None:
+        return sample.bins.quantile(percent / 100)
+    return float(sample.values[_rank(len(sample.values), percent)])
 
 
 def _rank(count: int, percent: int) -> int:

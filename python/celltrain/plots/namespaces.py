@@ -46,13 +46,13 @@ WHOLE: Span = (None, None)
 LEAST_SAMPLES = 2
 """Samples of an occupancy that make a line."""
 
-NO_SAMPLES_HERE = " in this time: show a longer one (--from, --to, or span)"
+NO_SAMPLES_HERE = " in this time: show a longer one"
 """What is said where a part of a run has too few samples."""
 
 NO_LOSS = ": TCP has no threshold before it loses something"
 """Why slow-start thresholds may have no samples."""
 
-NO_POINTS = ": average it over a shorter time (--over, or over)"
+NO_POINTS = ": average it over a shorter time"
 """Why goodput over time may have no points."""
 
 WINDOW = "cwnd"
@@ -309,11 +309,11 @@ def span_of(scenario: Scenario, span: Span) -> tuple[float, float]:
         first, last = span
     except (TypeError, ValueError):
         raise arguments.expected("span", "begin and end in seconds, such as (0.1, 0.2)", span) from None
-    begin = 0.0 if first is None else arguments.number("--from, or span[0]", first)
-    end = scenario.duration if last is None else arguments.number("--to, or span[1]", last)
+    begin = 0.0 if first is None else arguments.number("span[0]", first)
+    end = scenario.duration if last is None else arguments.number("span[1]", last)
     if not 0 <= begin < end <= scenario.duration:
         raise InputError(
-            f"--from and --to, or span, must lie in order within the run, 0 to {scenario.duration:g} s"
+            f"the time to show must begin before it ends, and lie within the run, 0 to {scenario.duration:g} s"
         )
     return begin, end
 
@@ -385,7 +385,7 @@ def _queue_panel(
     if found is None or len(found.t) < LEAST_SAMPLES:
         raise InputError(
             f"the run has fewer than {LEAST_SAMPLES} samples of {facts.name} in this time: "
-            "show a shorter one, of which every cell is drawn (--from, --to, or span)"
+            "show a shorter one, of which every cell is drawn"
         )
     return QueuePanel(title, facts, sampled=found, schedule=scheduled(scenario))
 
@@ -440,7 +440,7 @@ def _series(
     if name not in known:
         raise unknown("series", metric, known)
     if name != GOODPUT and over is not None:
-        raise InputError(f"--over, or over, is the averaging time of {GOODPUT}: leave it out for {name}")
+        raise InputError(f"an averaging time is of {GOODPUT} alone: give none for {name}")
     time, own = _spans(scenarios, span)
 
     def traced(result: Result) -> "list[Trace]":
@@ -453,7 +453,7 @@ def _series(
     averaged = 0.0
     if name == GOODPUT:
         begin, end = (0.0, last_sample()) if time is None else time
-        given = None if over is None else arguments.positive("--over, or over", over)
+        given = None if over is None else arguments.positive("the averaging time", over)
         every_trace = chain.from_iterable(map(traced, results.values()))
         averaged = averaging_time(every_trace, end - begin, given)
         title_of = named_over(averaged)
@@ -559,7 +559,7 @@ def _within_run(scenario: Scenario, time: tuple[float, float]) -> tuple[float, f
     """
     begin, end = time[0], min(time[1], scenario.duration)
     if begin >= end:
-        raise InputError(f"the run ends at {scenario.duration:g} s: begin earlier (--from, or span)")
+        raise InputError(f"the run ends at {scenario.duration:g} s: begin the time to show earlier")
     return begin, end
 
 
@@ -584,7 +584,7 @@ def _cdf(
             raise unknown_metric(metric, has)
     if metric != DELAY:
         if span != WHOLE:
-            raise InputError(f"--from and --to, or span, are of {DELAY} alone: leave them out for {metric}")
+            raise InputError(f"a time to show is of {DELAY} alone: give none for {metric}")
         label = _title(metric)
 
     def sample(scenario: Scenario, result: Result) -> Sample:
@@ -623,7 +623,7 @@ def _of_each(every: "Mapping[str, Callable[[], T]]") -> "dict[str, T]":
     if errors and not found and len({*errors.values()}) == 1:  # which is no fault of a variant
         raise InputError(next(iter(errors.values())))
     for name, message in errors.items():
-        others = ": leave it out (--variants, or variants)" if found else ""
+        others = ": leave it out" if found else ""
         raise InputError(f"{named(name)}: {message}{others}")
     return found
 
@@ -672,7 +672,7 @@ def _followed(scenario: Scenario, port: "PortFacts", span: tuple[float, float], 
         if "too long" not in str(error):
             raise
         raise InputError(
-            f"{error}, or less if cells are waiting when it begins (--from and --to, or span)"
+            f"{error}, or less if cells are waiting when it begins: choose the time to show"
         ) from None
 
 

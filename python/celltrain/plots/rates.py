@@ -42,7 +42,7 @@ def averaging_time(every: Iterable[Trace], length: float, over: float | None) ->
         return over or length / POINTS
     if over is not None and over < (1 - EQUAL) * interval:
         raise InputError(
-            f"--over, or over, must not be below the sampling interval of the run, {_told(interval)}: "
+            f"the averaging time must not be below the sampling interval of the run, {_told(interval)}: "
             "give a longer time, or set `sample` in the scenario"
         )
     wanted = _rounded(length / POINTS) if over is None else over
