@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Samples = NDArray[np.float64]
 
 __all__ = [
+    "FLAT",
     "MOST_WINDOWS",
     "THRESHOLD",
     "UNLIMITED",

@@ -19,7 +19,7 @@ from celltrain.errors import InputError
 from celltrain.plots.distribution import values_of
 from celltrain.plots.flow import LISTED, _numbers, _seconds
 from celltrain.plots.namespaces import queue_of
-from celltrain.plots.queue import BINS, QueuePanel, _bin_width, _title
+from celltrain.plots.queue import BINS, LANE_COLOURS, MOST_LANES, QueuePanel, _bin_width, _title
 from celltrain.plots.style import lay_out, styled, write
 from celltrain.registry import measure
 from celltrain.statistics import Estimate
@@ -103,6 +103,33 @@ def test_names_of_levels_that_are_near_one_another_stand_apart() -> None:
             boxes = [text.get_window_extent() for text in axis.texts]
             assert len(boxes) in (0, 3)
             assert not any(one.overlaps(other) for n, one in enumerate(boxes) for other in boxes[:n])
+
+
+def test_a_short_queue_is_seen_beside_a_long_one_and_below_a_large_buffer() -> None:
+    """20 packets of 1000 were a line on the axis: the capacity, or the queue of another policy, chose the scale."""
+    (above, _) = queue_of(
+        {"large": under("tail-drop").with_({"switch.buffer": "10000 cells"})}, None, (0.0, 0.02)
+    ).axes
+    height = above.get_ylim()[1]
+    (line,) = (one for one in above.lines if one.get_drawstyle() == "steps-post")
+    assert 1 <= np.max(line.get_ydata()) > height / 2
+    assert [text.get_text() for text in above.texts] == ["capacity 10,000 ↑"]
+    assert above.texts[0].xy[1] == height
+    slow = {"traffic": {"kind": "cbr", "rate": "500 kbit/s"}}
+    every = {"short": under("tail-drop").with_(slow), "long": under("tail-drop")}
+    figure = queue_of(every, None, SPAN)
+    short, _, long, _ = figure.axes
+    assert 8 * short.get_ylim()[1] < long.get_ylim()[1]
+    assert "has its own" in figure.legends[0].get_title().get_text()
+
+
+def test_twelve_lanes_have_twelve_colours() -> None:
+    """The sixth flow looked like the first."""
+    scenario = under("tail-drop").with_({"topology.sources": MOST_LANES, "duration": "30 ms"})
+    _, lanes = queue_of({"many": scenario}, None, (0.0, 0.03)).axes
+    assert len(lanes.get_yticklabels()) == MOST_LANES
+    colours = {tuple(one.get_edgecolor()[0]) for one in lanes.collections if len(one.get_paths())}
+    assert len(colours) == MOST_LANES == len({*LANE_COLOURS})
 
 
 def test_the_legend_of_a_queue_names_what_happens() -> None:
@@ -219,7 +246,7 @@ def test_runs_of_different_lengths_are_drawn_to_their_ends(longer: str) -> None:
     }
     assert ends == pytest.approx({name: float(length.split()[0]) for name, length in lengths.items()})
     assert figure.axes[-1].get_xlim() == pytest.approx((0, 60))
-    with pytest.raises(InputError, match=r"ends at 0.03 s: begin earlier"):
+    with pytest.raises(InputError, match=r"ends at 0.03 s: begin the time to show earlier"):
         queue_of(every, None, (0.04, None))
 
 
@@ -418,7 +445,7 @@ def test_words_that_can_be_read_in_very_many_ways_are_read_at_once() -> None:
 
 def test_a_distribution_has_every_value() -> None:
     result = ct.run(ct.load(LOST_CELL).with_(duration="300 ms"), replications=3)
-    values, unit, undefined = values_of(result, "goodput")
+    values, unit, undefined, _ = values_of(result, "goodput")
     assert (len(values), unit, undefined) == (6, "bit/s", 0), "one value for each flow and replication"
     assert values.tolist() == sorted(result.flows["goodput"].to_list())
     (axis,) = result.plot.cdf("goodput").axes

@@ -313,7 +313,8 @@ def span_of(scenario: Scenario, span: Span) -> tuple[float, float]:
     end = scenario.duration if last is None else arguments.number("span[1]", last)
     if not 0 <= begin < end <= scenario.duration:
         raise InputError(
-            f"the time to show must begin before it ends, and lie within the run, 0 to {scenario.duration:g} s"
+            "the time to show must begin before it ends, and lie within the run, "
+            f"0 to {scenario.duration:g} s"
         )
     return begin, end
 

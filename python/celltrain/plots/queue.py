@@ -23,7 +23,7 @@ from celltrain.plots.style import (
     titled,
 )
 from celltrain.text import counted, number, scale
-from celltrain.traces import Trace, decimate
+from celltrain.traces import FLAT, Trace, decimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,6 +51,15 @@ MANY = 3
 TALL, LOW = 1.7, 0.95
 """Inches of an occupancy."""
 
+NEAR = 2
+"""The ratio of the capacity to the longest queue up to which it is drawn; above it stands beside the panel."""
+
+LANE_COLOURS = (
+    *(COLOURS[place] for place in (0, 2, 3, 4, 5)),
+    *("#332288", "#999933", "#882255", "#44AA99", "#8C564B", "#AA4499", "#DDCC77"),
+)
+"""The colours of lanes: those of marks and of discarded cells are not among them."""
+
 DISCARDED, DEAD, USEFUL, MARKED = COLOURS[1], "#8a8f98", COLOURS[0], COLOURS[6]
 
 
@@ -69,7 +78,9 @@ class QueuePanel:
 
 
 def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
-    """The queues of one or several runs over the same time and to one scale.
+    """The queues of one or several runs over the same time.
+
+    They have one scale, but for a queue that would be flat in it: that has its own.
 
     Args:
         every: one panel for each run.
@@ -80,7 +91,7 @@ def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
     low = 0.0 if every[0].cells is None else 0.24 * len(lanes) + 0.1 if each_cell else 0.8
     high = TALL if len(every) < MANY else LOW
     heights = [height for _ in every for height in ((high, low) if low else (high,))]
-    tops = _of_framings(every, map(_top, every))
+    tops = _tops(every)
     part, unit = scale(span[1] - span[0], "s")
     factor = 1 / part
     beside = inches_beside(lanes if each_cell else [])
@@ -89,11 +100,10 @@ def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
         figure, grid = panels(len(heights), 1, *size, sharex=True, height_ratios=heights)
         axes = [row[0] for row in grid]
         each = 2 if low else 1
-        for place, panel in enumerate(every):
+        for place, (panel, top) in enumerate(zip(every, tops, strict=True)):
             above = axes[each * place]
-            top = tops[panel.port.framing]
             _occupancy(above, panel, factor, top)
-            named_levels(above, _levels(panel.port, top), line=LEVEL / high * top)
+            named_levels(above, _levels(panel.port), line=LEVEL / high * top, top=top)
             above.tick_params(axis="x", labelbottom=not low and panel is every[-1])
             titled(above, _title(panel), beside=beside, fontsize="medium")
             if low:
@@ -110,8 +120,19 @@ def queue(every: Sequence[QueuePanel], span: tuple[float, float]) -> "Figure":
         axes[-1].set_xlim(span[0] * factor, span[1] * factor)
         axes[-1].set_xlabel(f"time ({unit})")
         _legend(figure, every, each_cell)
-        noted(figure, *legend_of((panel.schedule for panel in every), span))
+        own = len({(panel.port.framing, top) for panel, top in zip(every, tops, strict=True)})
+        framings = len({panel.port.framing for panel in every})
+        scales = "queues differ in scale: a short one beside long ones has its own" if own > framings else ""
+        noted(figure, *legend_of((panel.schedule for panel in every), span), scales)
     return figure
+
+
+def _tops(every: Sequence[QueuePanel]) -> list[float]:
+    """The heights of the axes: one for all that count the same, but for queues that would be flat in it."""
+    own = [*map(_top, every)]
+    common = _of_framings(every, own)
+    largest = [common[panel.port.framing] for panel in every]
+    return [top if FLAT * top < most else most for top, most in zip(own, largest, strict=True)]
 
 
 def _share(axes: "Sequence[Axes]", every: Sequence[QueuePanel]) -> None:
@@ -150,13 +171,13 @@ def _is_drawn(panel: QueuePanel) -> bool:
 
 
 def _top(panel: QueuePanel) -> float:
-    """The height of the axis: the capacity where the queue comes near it, otherwise the longest queue."""
+    """The height that shows a queue: to the capacity where it comes near, otherwise to the longest queue."""
     if panel.cells is not None:
         longest = float(panel.cells.occupancy()[1].max(initial=1.0))
     else:
         longest = 1.0 if panel.sampled is None else float(panel.sampled.value.max(initial=1.0))
     capacity = panel.port.capacity
-    return 1.12 * (longest if capacity is None or capacity > 4 * longest else max(capacity, longest))
+    return 1.12 * (longest if capacity is None or capacity > NEAR * longest else max(capacity, longest))
 
 
 def _title(panel: QueuePanel) -> str:
@@ -205,14 +226,14 @@ def _occupancy(axis: "Axes", panel: QueuePanel, factor: float, top: float) -> No
     axis.set_ylabel(f"queue ({panel.port.framing})")
 
 
-def _levels(port: PortFacts, top: float) -> Mapping[str, float]:
-    """Capacity and thresholds that lie within the picture and are counted as the queue is."""
+def _levels(port: PortFacts) -> Mapping[str, float]:
+    """Capacity and thresholds that are counted as the queue is."""
     if port.unit != port.framing:
         return {}
     named: dict[str, float] = {} if port.capacity is None else {f"capacity {port.capacity:,}": port.capacity}
     for key, units in port.levels:
         named[f"{key} {units:,}"] = units
-    return {name: height for name, height in named.items() if height <= top}
+    return named
 
 
 def _fates(axis: "Axes", panel: QueuePanel, factor: float, times: Any, level: Any) -> None:
@@ -243,7 +264,7 @@ def _trains(axis: "Axes", cells: Cells, lanes: Sequence[str], factor: float) -> 
     place = {name: len(lanes) - 1 - index for index, name in enumerate(lanes)}
     for index, name in enumerate(lanes):
         mine = np.array([flow == name for flow in cells.flow], dtype=bool) & ~np.isnan(cells.arrived)
-        base, colour = place[name], COLOURS[(0, 2, 3, 4, 5)[index % 5]]
+        base, colour = place[name], LANE_COLOURS[index % len(LANE_COLOURS)]
         for chosen, face in ((cells.accepted & ~cells.dead, colour), (cells.dead, "white")):
             starts = cells.arrived[mine & chosen] * factor
             boxes = [

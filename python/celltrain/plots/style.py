@@ -278,23 +278,25 @@ def logarithmic(axis: "Axes", which: Literal["x", "y"], values: Iterable[float] 
     one.set_minor_locator(NullLocator() if labelled else MinorLogTicks(subs="auto"))
 
 
-def named_levels(axis: "Axes", levels: Mapping[str, float], *, line: float) -> None:
+def named_levels(axis: "Axes", levels: Mapping[str, float], *, line: float, top: float = inf) -> None:
     """Draws levels such as capacity and thresholds, and names them beside the panel, where nothing is drawn.
 
     Args:
         axis: the panel.
         levels: their heights by their names; what is there, such as a capacity, is a solid line.
         line: the height of a name: those of levels that are near one another stand apart.
+        top: the end of the panel. Beside it stand the names of levels that are above, with an arrow.
     """
     above = inf
     for name, height in sorted(levels.items(), key=lambda level: -level[1]):
-        solid = name.startswith(SOLID)
-        axis.axhline(
-            height, color="#333333", linewidth=1.1 if solid else 0.9, linestyle="-" if solid else "--"
-        )
-        above = min(height, above - line)
+        solid, inside = name.startswith(SOLID), height <= top
+        if inside:
+            axis.axhline(
+                height, color="#333333", linewidth=1.1 if solid else 0.9, linestyle="-" if solid else "--"
+            )
+        above = min(height, top, above - line)
         axis.annotate(
-            plain(name),
+            plain(name if inside else f"{name} ↑"),
             (1, above),
             xycoords=("axes fraction", "data"),
             xytext=(4, 0),
