@@ -110,6 +110,37 @@ def legend_of(axis: Axes) -> list[str]:
     return [] if legend is None else [text.get_text() for text in legend.get_texts()]
 
 
+def line_of(axis: Axes, label: str) -> tuple[np.ndarray, np.ndarray]:
+    line = next(one for one in axis.lines if one.get_label() == label)
+    assert line.get_drawstyle() == "steps-post"
+    return np.asarray(line.get_xdata(), dtype=float), np.asarray(line.get_ydata(), dtype=float)
+
+
+def test_each_timeout_shows_that_the_window_is_one_segment() -> None:
+    """Samples missed two falls of three, each of less than a sample period."""
+    late = ct.load(FALL_FLOYD).with_({"tcp.recovery": "reno", "duration": "600 s"})
+    result = ct.run(late, events=True)
+    timeouts = [row["t"] for row in result.events.filter(event="timeout").iter_rows(named=True)]
+    assert timeouts
+    times, window = line_of(flow_of_run(late, "transfer", (0.0, late.duration)).axes[1], "congestion window")
+    assert [float(window[times == t][-1]) for t in timeouts] == [1.0] * len(timeouts), "of 1 kB"
+    for row in result.events.filter(event="fast-retransmit").iter_rows(named=True):
+        told = float(row["detail"].split("cwnd=")[1].split()[0])
+        assert told / 1e3 in window[times == row["t"]]
+
+
+def test_lines_reach_both_ends_of_a_part_of_a_run() -> None:
+    """They began at the first ACK and ended at the last event within."""
+    scenario = ct.load(FALL_FLOYD).with_({"tcp.recovery": "reno"})
+    (t, *_) = ct.run(scenario, events=True).events.filter(event="timeout")["t"]
+    span = (t - 0.004, t + 0.004)
+    above, below, _ = flow_of_run(scenario, "transfer", span).axes
+    for axis, label in ((above, "acknowledged"), *((below, label) for label in WINDOWS)):
+        x, y = line_of(axis, label)
+        assert (x[0], x[-1]) == pytest.approx(axis.get_xlim()), label
+        assert np.isfinite(y).all()
+
+
 def test_the_legend_names_what_is_drawn() -> None:
     """Marks and lines of both panels; what never happens has no entry."""
     scenario = ct.load(FALL_FLOYD)
@@ -157,7 +188,7 @@ def test_a_transfer_is_drawn_whose_acknowledgement_is_under_way_at_the_end() -> 
     assert completed < scenario.duration
     above, _, _ = flow_of_run(scenario, "1", (0.0, scenario.duration)).axes
     acknowledged = [line for line in above.lines if line.get_label() == "acknowledged"]
-    assert not any(np.size(line.get_xdata()) for line in acknowledged)
+    assert not any(np.any(line.get_ydata()) for line in acknowledged)
 
 
 @pytest.mark.parametrize(
@@ -199,9 +230,10 @@ def test_sequence_numbers_have_a_unit_of_their_size() -> None:
     assert 1 < above.dataLim.y1 < 1000
 
 
-def test_a_time_without_samples_says_so() -> None:
-    figure = flow_of_run(ct.load(FALL_FLOYD), "transfer", (1.0, 1.0 + 1e-7))
-    assert [text.get_text() for text in figure.axes[1].texts] == ["no sample in this time"]
+def test_a_time_without_samples_has_the_window_of_before() -> None:
+    _, below, _ = flow_of_run(ct.load(FALL_FLOYD), "transfer", (1.0, 1.0 + 1e-7)).axes
+    _, window = line_of(below, "congestion window")
+    assert (window[0] == window).all()
 
 
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
@@ -223,6 +255,8 @@ def test_bad_input_is_said(cli: Cli, tmp_path: Path) -> None:
         return answer.err
 
     assert "did you mean 'transfer'?" in said("transfr")
-    assert "--from and --to" in said("transfer", "--from", "3", "--to", "2", "--out", tmp_path / "a.png")
+    assert "the time to show must begin before it ends" in said(
+        "transfer", "--from", "3", "--to", "2", "--out", tmp_path / "a.png"
+    )
     assert ".png" in said("transfer", "--out", tmp_path / "a.gif")
     assert not list(tmp_path.iterdir())

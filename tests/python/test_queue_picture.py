@@ -106,7 +106,7 @@ def test_names_of_levels_that_are_near_one_another_stand_apart() -> None:
 
 
 def test_a_short_queue_is_seen_beside_a_long_one_and_below_a_large_buffer() -> None:
-    """20 packets of 1000 were a line on the axis: the capacity, or the queue of another policy, chose the scale."""
+    """20 packets of 1000 were a line on the axis, scaled to the capacity or the queue of another policy."""
     (above, _) = queue_of(
         {"large": under("tail-drop").with_({"switch.buffer": "10000 cells"})}, None, (0.0, 0.02)
     ).axes

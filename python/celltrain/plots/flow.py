@@ -1,7 +1,8 @@
 """One connection: what it sent and got back, its windows, and what happened to it and why."""
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +78,10 @@ class FlowTraces:
     retransmitted: Trace
     acknowledged: Trace
     cwnd: Trace
+    """Sampled; `exact_window` has what it was at events, too."""
     ssthresh: Trace
+    end: float = math.inf
+    """When all was acknowledged, of what has an end: its lines go no further."""
 
 
 def check_flow(scenario: Scenario, name: str) -> None:
@@ -122,24 +126,83 @@ def flow_of_run(
     def trace(metric: str) -> Trace:
         return next(iter(record.traces(metric, name)), _nothing(name))
 
-    drawn = FlowTraces(*map(trace, ("sent", "retransmitted", "acknowledged", "cwnd", "ssthresh")))
-    drawn = _to_end(drawn, record)
+    positions = trace("sent"), trace("retransmitted"), trace("acknowledged")
+    drawn = FlowTraces(*positions, trace("cwnd"), trace("ssthresh"))
     if not len(drawn.sent.t):
         raise _undrawn(name, [one.entity for one in record.traces("sent")])
+    events = record_frame("events", [record])
+    if len(drawn.cwnd.t):
+        sizes = segment_sizes(scenario)
+        drawn = replace(drawn, cwnd=exact_window(drawn.cwnd, drawn.sent, events, sizes))
+    drawn = _to_end(drawn, record)
     if name not in scenario.core.flow_names() and span == (0.0, scenario.duration):
         span = _lifetime(drawn, span)
     title = f"{scenario.name}: flow {name}, seed {master}, replication {replication}"
-    return flow(title, drawn, flow_events(record_frame("events", [record]), name), span)
+    return flow(title, drawn, flow_events(events, name), span)
+
+
+def segment_sizes(scenario: Scenario) -> list[float]:
+    """The maximum segment sizes of a scenario in bytes, of any of its senders."""
+    from celltrain.sweeps.axes import in_base_unit
+
+    found = (in_base_unit(str(one)) for one in _sizes(scenario.resolved()))
+    return sorted({one[0] for one in found if one is not None})
+
+
+def _sizes(value: Any) -> Iterator[object]:
+    """What tables of TCP have as `mss`, wherever they are."""
+    if isinstance(value, Mapping):
+        if isinstance(value.get("tcp"), Mapping) and "mss" in value["tcp"]:
+            yield value["tcp"]["mss"]
+        value = [*value.values()]
+    if isinstance(value, list):
+        for below in value:
+            yield from _sizes(below)
+
+
+def exact_window(sampled: Trace, sent: Trace, events: "pl.DataFrame", sizes: Sequence[float]) -> Trace:
+    """The samples of a window, and its exact values at the events that tell them.
+
+    After a timeout it is one segment (RFC 5681 section 3.1), but for BBR, which the events do not tell.
+
+    Args:
+        sampled: the samples.
+        sent: the positions of the segments.
+        events: the frame of events.
+        sizes: the maximum segment sizes of the scenario: the sender has the least one that is large enough.
+    """
+    import numpy as np
+    import polars as pl
+
+    rows = [*events.filter(pl.col("flow") == sampled.entity).iter_rows(named=True)]
+    is_bbr = any(row["event"] == "phase-entered" for row in rows)
+    longest = float(np.diff(np.unique(sent.value)).max(initial=1.0))
+    segment = next((size for size in sizes if size >= longest), None)
+    known: list[tuple[float, float]] = []
+    for row in rows:
+        detail = _detail(row)
+        if detail.get("cwnd", "").isdecimal():
+            known.append((row["t"], float(detail["cwnd"])))
+        elif row["event"] == "timeout" and "ssthresh" in detail and segment is not None and not is_bbr:
+            known.append((row["t"], segment))
+    times, values = np.array([t for t, _ in known]), np.array([value for _, value in known])
+    t, value = np.append(sampled.t, times), np.append(sampled.value, values)
+    order = np.argsort(t, kind="stable")  # an event comes after a sample of its time
+    return replace(sampled, t=t[order], value=value[order])
 
 
 def _to_end(drawn: FlowTraces, record: Record) -> FlowTraces:
-    """The same with the window up to the last acknowledgement, if it is of a transfer that was completed."""
+    """The same up to the last acknowledgement, if all that there was to send was acknowledged."""
     name, acknowledged = drawn.cwnd.entity, drawn.acknowledged.t
     end = transfer_ends(completed(record.flows), record.traces("delivered", name)).get(name)
+    if end is None and name.rpartition("/")[2].isdecimal() and "/" in name and len(acknowledged):
+        last = max(float(one.t[-1]) for one in (drawn.sent, drawn.retransmitted) if len(one.t))
+        end = last if last < acknowledged[-1] else None
     if end is None:
         return drawn
-    (cwnd,) = until_end([drawn.cwnd], {name: max([end, *acknowledged[-1:]])})
-    return replace(drawn, cwnd=cwnd)
+    end = float(max([end, *acknowledged[-1:]]))
+    (cwnd,) = until_end([drawn.cwnd], {name: end})
+    return replace(drawn, cwnd=cwnd, end=end)
 
 
 def _undrawn(name: str, senders: Sequence[str]) -> InputError:
@@ -210,8 +273,7 @@ def flow_events(events: "pl.DataFrame", name: str) -> list[FlowEvent]:
 
 def _told(row: dict[str, Any]) -> str:
     """An event in words."""
-    joined = SECONDS.sub("s", row["detail"])
-    detail = dict(pair.split("=", 1) for pair in joined.split() if "=" in pair)
+    detail = _detail(row)
     cause = _words(row["cause"] or detail.get("phase", "").strip('"'))
     where = "" if row["position"] is None or row["position"] != row["position"] else f"{row['position']:,.0f}"
     if row["event"] == "fast-retransmit":
@@ -234,6 +296,12 @@ def _told(row: dict[str, Any]) -> str:
     window = f"window {quantity(float(detail['cwnd']), 'B', 3)}" if detail.get("cwnd", "").isdecimal() else ""
     said = ", ".join(filter(None, (cause, window)))
     return f"{words}: {said}" if said else words
+
+
+def _detail(row: Mapping[str, Any]) -> dict[str, str]:
+    """What an event says, by its names."""
+    joined = SECONDS.sub("s", row["detail"])
+    return dict(pair.split("=", 1) for pair in joined.split() if "=" in pair)
 
 
 def _words(name: str) -> str:
@@ -270,6 +338,20 @@ def _within(trace: Trace, span: tuple[float, float], factor: float) -> Trace:
     return Trace(trace.entity, trace.unit, trace.t[kept] / factor, trace.value[kept])
 
 
+def _stepped(trace: Trace, span: tuple[float, float], factor: float, end: float) -> Trace:
+    """The part of a line of steps that shows: from the value as the time begins to the one as it ends."""
+    import numpy as np
+
+    begin, end = span[0], min(span[1], end)
+    first, last = np.searchsorted(trace.t, [begin, end], side="right")
+    t, value = trace.t[first:last], trace.value[first:last]
+    if first and begin <= end:
+        t, value = np.append(begin, t), np.append(trace.value[first - 1], value)
+    if len(t):
+        t, value = np.append(t, end), np.append(value, value[-1])
+    return replace(trace, t=t / factor, value=value)
+
+
 def _sequence(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor: float) -> None:
     """What was sent and acknowledged, counted from the start of the data."""
     looks: list[tuple[str, Trace, dict[str, Any]]] = [
@@ -285,7 +367,16 @@ def _sequence(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor
             {"marker": "x", "markersize": 7, "markeredgewidth": 1.8, "linestyle": "", "color": COLOURS[1]},
         ),
     ]
-    parts = [(label, _within(trace, span, factor), look) for label, trace, look in looks]
+    parts = [
+        (
+            label,
+            _stepped(_from_start(trace, drawn.sent), span, factor, drawn.end)
+            if "drawstyle" in look
+            else _within(trace, span, factor),
+            look,
+        )
+        for label, trace, look in looks
+    ]
     size, unit = scale(max(float(part.value.max(initial=1.0)) for _, part, _ in parts), "B")
     for label, part, look in parts:
         if len(part.t):
@@ -297,11 +388,21 @@ def _sequence(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor
         axis.legend(loc="lower right")  # sequence numbers rise: nothing is late and low
 
 
+def _from_start(acknowledged: Trace, sent: Trace) -> Trace:
+    """What was acknowledged from the first segment on, when it was nothing."""
+    import numpy as np
+
+    if not len(sent.t) or sent.t[0] > min(acknowledged.t, default=math.inf):
+        return acknowledged
+    t, value = np.append(sent.t[0], acknowledged.t), np.append(0.0, acknowledged.value)
+    return replace(acknowledged, t=t, value=value)
+
+
 def _windows(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor: float) -> None:
     """Congestion window and slow-start threshold; a threshold far above the window is cut off."""
     axis.set_xlim(span[0] / factor, span[1] / factor)
     axis.set_ylabel("window")
-    window, threshold = (_within(trace, span, factor) for trace in (drawn.cwnd, drawn.ssthresh))
+    window, threshold = (_stepped(trace, span, factor, drawn.end) for trace in (drawn.cwnd, drawn.ssthresh))
     if not len(window.t):
         why = "windows of short flows are not sampled" if not len(drawn.cwnd.t) else "no sample in this time"
         axis.set_yticks([])
@@ -309,7 +410,8 @@ def _windows(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor:
         return
     top = 1.15 * float(window.value.max(initial=1.0))
     size, unit = scale(top, "B")
-    axis.plot(window.t, window.value / size, color=COLOURS[0], linewidth=1.0, label="congestion window")
+    look: dict[str, Any] = {"color": COLOURS[0], "linewidth": 1.0, "drawstyle": "steps-post"}
+    axis.plot(window.t, window.value / size, label="congestion window", **look)
     if (threshold.value <= top).any():
         axis.plot(
             threshold.t,

@@ -52,7 +52,7 @@ TALL, LOW = 1.7, 0.95
 """Inches of an occupancy."""
 
 NEAR = 2
-"""The ratio of the capacity to the longest queue up to which it is drawn; above it stands beside the panel."""
+"""The ratio of the capacity to the longest queue up to which it is drawn: a larger one is named beside."""
 
 LANE_COLOURS = (
     *(COLOURS[place] for place in (0, 2, 3, 4, 5)),
