@@ -9,12 +9,12 @@ import pytest
 
 import celltrain as ct
 from celltrain.plots.compared import compared_points
+from celltrain.plots.grid import Grid
 from celltrain.plots.sweep import heat_map, lines
 from celltrain.report import comparison_report
 from celltrain.report.sweep import sweep_report
 from celltrain.results.censored import REQUESTS, TRANSFERS, Censored, legend
 from celltrain.sweeps.censored import incomparable
-from celltrain.sweeps.view import View
 from celltrain.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def test_pictures_of_a_sweep_mark_points_at_which_too_few_ended(scenario: ct.Sce
     found = ct.sweep(asked, grid=grid, replications=1, measures=["fct_mean", "goodput"])
     assert incomparable(found, "fct_mean") == [4, 5]
     why = "too many transfers had not ended, and the times are those of the others"
-    view, (times, goodput) = View.of(found), found.measures
+    view, (times, goodput) = Grid.of(found), found.measures
 
     def below(figure: Figure) -> str:
         entries = [*(one.get_title().get_text() for one in figure.legends), figure.get_supxlabel()]

@@ -25,6 +25,7 @@ from celltrain.experiment import PANICS
 from celltrain.notes import advice
 from celltrain.plots.points import PointPanel, PointSeries, points
 from celltrain.plots.style import write
+from celltrain.plots.grid import Grid
 from celltrain.plots.sweep import heat_map
 from celltrain.report import comparison_report, parts, reproduction_report, run_report, sweep
 from celltrain.report.comparison import _options
@@ -33,7 +34,6 @@ from celltrain.scenario import toml_value
 from celltrain.statistics import Estimate, estimate
 from celltrain.suites import run as suite
 from celltrain.suites.file import load_suite
-from celltrain.sweeps.view import View
 from celltrain.traces import Trace
 from tiny_paper import ID
 
@@ -404,7 +404,7 @@ def test_a_point_whose_runs_are_missing_is_a_gap(
     assert "no mark" in notes_below(found.plot.trade_off())
     grid = {"tcp.stack": ["tahoe", "reno"], "switch.buffer": ["100 cells", "200 cells", "300 cells"]}
     both = ct.sweep(scenario, grid=grid, replications=1)
-    (image,) = heat_map(both, registry.measure("goodput"), View.of(both)).axes[0].get_images()
+    (image,) = heat_map(both, registry.measure("goodput"), Grid.of(both)).axes[0].get_images()
     shown: Any = np.ma.filled(np.ma.asarray(image.get_array()), math.nan)
     assert np.isnan(shown).tolist() == [[True] * 3, [False] * 3]
     monkeypatch.setenv(PANICS, 'buffer = "200 cells"')

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from matplotlib.patches import Rectangle
+from matplotlib.text import Annotation
 
 import celltrain as ct
 from celltrain.bounds import bounds, reach
@@ -114,7 +115,9 @@ def test_a_short_queue_is_seen_beside_a_long_one_and_below_a_large_buffer() -> N
     (line,) = (one for one in above.lines if one.get_drawstyle() == "steps-post")
     assert 1 <= np.max(line.get_ydata()) > height / 2
     assert [text.get_text() for text in above.texts] == ["capacity 10,000 ↑"]
-    assert above.texts[0].xy[1] == height
+    (label,) = above.texts
+    assert isinstance(label, Annotation)
+    assert label.xy[1] == height
     slow = {"traffic": {"kind": "cbr", "rate": "500 kbit/s"}}
     every = {"short": under("tail-drop").with_(slow), "long": under("tail-drop")}
     figure = queue_of(every, None, SPAN)
@@ -128,7 +131,8 @@ def test_twelve_lanes_have_twelve_colours() -> None:
     scenario = under("tail-drop").with_({"topology.sources": MOST_LANES, "duration": "30 ms"})
     _, lanes = queue_of({"many": scenario}, None, (0.0, 0.03)).axes
     assert len(lanes.get_yticklabels()) == MOST_LANES
-    colours = {tuple(one.get_edgecolor()[0]) for one in lanes.collections if len(one.get_paths())}
+    drawn = [one for one in lanes.collections if len(one.get_paths())]
+    colours = {tuple(np.asarray(one.get_edgecolor())[0]) for one in drawn}
     assert len(colours) == MOST_LANES == len({*LANE_COLOURS})
 
 

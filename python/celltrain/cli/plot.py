@@ -236,6 +236,10 @@ def compare(
     _drawn(target, lambda: found.plot.compare(measures))
 
 
+def _parameter(what: str) -> Any:
+    return typer.Option(metavar="KEY", help=f"Make this parameter of the sweep {what}.")
+
+
 @app.command("sweep")
 def sweep(
     folder: Folder,
@@ -245,17 +249,54 @@ def sweep(
     trade_off: Annotated[
         bool, typer.Option("--trade-off", help="Draw fairness against goodput instead.")
     ] = False,
+    x: Annotated[str | None, _parameter("the axis of x")] = None,
+    curves: Annotated[str | None, _parameter("the curves of a panel")] = None,
+    rows: Annotated[str | None, _parameter("the rows of panels")] = None,
+    columns: Annotated[str | None, _parameter("the columns of panels")] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="Draw only the points at which a parameter has this value. Repeatable, also with other "
+            "values of the same parameter.",
+        ),
+    ] = None,
+    log: Annotated[
+        str,
+        typer.Option(
+            metavar="x|y|xy",
+            help="Make these axes logarithmic. Default: that of x, if its steps are factors.",
+        ),
+    ] = "",
     out: Out = None,
 ) -> None:
     """Draw a measure over the axes of a sweep.
 
-    All panels have one scale.
+    Two more axes make a grid of panels, which have one scale; rows whose values differ by more than a decade
+    have their own.
     """
     target = _target(out, "sweep")
     if trade_off and measure is not None:
         raise InputError("--trade-off draws fairness against goodput: leave --measure out")
     found = _read(folder, ("sweep",))
-    _drawn(target, lambda: found.plot.trade_off() if trade_off else found.plot.sweep(measure))
+    layout: dict[str, Any] = {"x": x, "curves": curves, "rows": rows, "columns": columns, "log": log}
+    layout["where"] = _values(where or ())
+
+    def draw() -> Any:
+        return found.plot.trade_off(**layout) if trade_off else found.plot.sweep(measure, **layout)
+
+    _drawn(target, draw)
+
+
+def _values(given: Sequence[str]) -> dict[str, list[str]]:
+    """The values of each parameter that were asked for."""
+    found: dict[str, list[str]] = {}
+    for one in given:
+        key, equals, value = one.partition("=")
+        if not equals or not key.strip() or not value.strip():
+            raise InputError(f'--where takes KEY=VALUE, such as "link.delay=5 ms", not "{one}"')
+        found.setdefault(key.strip(), []).append(value.strip().strip('"'))
+    return found
 
 
 @app.command("cdf")

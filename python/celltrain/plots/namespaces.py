@@ -250,28 +250,60 @@ class SweepPlots:
     def __init__(self, sweep: "Sweep") -> None:
         self._sweep = sweep
 
-    def sweep(self, measure: str | None = None) -> "Figure":
-        """A measure over the axes: lines with intervals, or colours where there are many lines.
+    def sweep(
+        self,
+        measure: str | None = None,
+        *,
+        x: str | None = None,
+        curves: str | None = None,
+        rows: str | None = None,
+        columns: str | None = None,
+        where: "Mapping[str, object] | None" = None,
+        log: str = "",
+    ) -> "Figure":
+        """A measure over the axes: curves with intervals, or colours where there are many.
+
+        Two more axes make a grid of panels. Its rows have scales of their own where their values differ by
+        more than a decade.
 
         Args:
             measure: any metric of the summary; the first one of the table by default.
+            x: the parameter along the axis of x.
+            curves: the parameter whose values are curves.
+            rows: the parameter whose values are rows of panels.
+            columns: the parameter whose values are columns of panels.
+            where: values of parameters, one or several each: only points with these are drawn.
+            log: the logarithmic axes, "x", "y" or "xy"; by default that of x is where steps are factors.
         """
+        from celltrain.plots.grid import Choice, Grid
         from celltrain.plots.sweep import heat_map, lines
-        from celltrain.sweeps.view import View
 
         shown = self._sweep.measures
         name = shown[0].name if measure is None else arguments.text("measure", measure)
         (chosen,) = _chosen([*shown, *self._measured()], [name])
-        view = View.of(self._sweep)
-        return (heat_map if view.has_many_lines else lines)(self._sweep, chosen, view)
+        grid = Grid.of(self._sweep, Choice.of(x, curves, rows, columns, where, log))
+        return (heat_map if grid.has_many_lines else lines)(self._sweep, chosen, grid)
 
-    def trade_off(self) -> "Figure":
-        """Fairness against goodput, a point for each point of the sweep."""
+    def trade_off(
+        self,
+        *,
+        x: str | None = None,
+        curves: str | None = None,
+        rows: str | None = None,
+        columns: str | None = None,
+        where: "Mapping[str, object] | None" = None,
+        log: str = "",
+    ) -> "Figure":
+        """Fairness against goodput, a point for each point of the sweep.
+
+        The arguments are those of `sweep`; lines join the points along `x`.
+        """
+        from celltrain.plots.grid import Choice, Grid
         from celltrain.plots.sweep import trade_off
-        from celltrain.sweeps.view import View
 
         _chosen(self._measured(), ["goodput", "fairness_index"])
-        return trade_off(self._sweep, View.joined(self._sweep))
+        choice = Choice.of(x, curves, rows, columns, where, log)
+        return trade_off(self._sweep, Grid.of(self._sweep, choice, joined=True))
 
     def _measured(self) -> list[Measure]:
         return [one for one in registry.measures() if one.over == "run" and one.name in self._sweep.units]

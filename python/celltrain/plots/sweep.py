@@ -1,15 +1,16 @@
 """Pictures of sweeps: lines with intervals, heat maps, and fairness against goodput."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from celltrain import text
 from celltrain.bounds import Bounds, bounds, reach
+from celltrain.errors import InputError
 from celltrain.files.folder import Folder
+from celltrain.plots.grid import Grid, Side, rows_of
 from celltrain.plots.style import (
     COLOURS,
     LETTERS,
@@ -35,7 +36,7 @@ from celltrain.registry import Measure, measure
 from celltrain.statistics import Estimate, largest
 from celltrain.sweeps import Sweep
 from celltrain.sweeps.censored import incomparable_points, why_marked
-from celltrain.sweeps.view import Facet, View, placed
+from celltrain.sweeps.view import Facet, placed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,20 +46,29 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_sweep", "heat_map", "lines", "trade_off"]
 
-COLUMNS = 3
-"""Panels side by side."""
-
 LABEL = 30
 """Letters of a line of a label beside a panel; a longer one would be cut off."""
 
-NAMES = 48
-"""Letters of a line of a label below a panel."""
+PANELS = (4.2, 3.0), (3.1, 2.2), (2.4, 1.9), (1.9, 1.7)
+"""Inches of a panel and what is beside it, by how many stand side by side: all together fit on a page."""
 
-PANEL = 4.2, 3.0
-"""Inches of a panel."""
+BESIDE, COLOUR_BAR = 0.5, 1.1
+"""Inches beside a panel that its numbers take, and the colours of a heat map with theirs."""
 
-HEAT = 2.6
-"""Inches of the axis along a panel of a heat map, beside which its colours stand."""
+LOW = 2.2
+"""Inches that panels are high at most where they stand in several rows."""
+
+DECADE = 10.0
+"""The ratio of the largest values of two rows of panels from which on each row has a scale of its own."""
+
+STYLES = ("-", (0, (5, 1.5)), (0, (5, 1.5, 1, 1.5)), (0, (1, 1)))
+"""Lines of curves: one that lies upon another shows it in its gaps."""
+
+EQUAL, APART = 0.02, 0.018
+"""The parts of scales below which marks of two curves cover each other, and by which they stand apart."""
+
+LINE = 0.16
+"""Inches of a line of the legend, the notes, or the names above panels."""
 
 THIN, RING = 0.5, 9
 """The width of lines that join points, and the size of the ring at their end."""
@@ -83,12 +93,15 @@ CORNERS = [(across, up) for across in (-1, 0, 1) for up in (-1, 0, 1) if across 
 MOST_TICKS = 12
 """Labels along an axis of steps."""
 
+TICK = 0.25
+"""Inches that a label along an axis of steps takes at least."""
+
 
 def draw_sweep(sweep: Sweep, folder: Folder) -> None:
     """The pictures of a sweep: each measure over the axes, and fairness against goodput."""
     if keeps_pictures(folder, sweep.manifest):
         return
-    view = View.of(sweep)
+    view = Grid.of(sweep)
     shown = sweep.measures
     for one in shown:
         name = one.name.replace("_", "-")
@@ -97,10 +110,10 @@ def draw_sweep(sweep: Sweep, folder: Folder) -> None:
         if view.is_surface:
             save(heat_map(sweep, one, view), folder, f"{name}-heat-map")
     if {"goodput", "fairness_index"} <= {one.name for one in shown}:
-        save(trade_off(sweep, View.joined(sweep)), folder, "fairness-against-goodput")
+        save(trade_off(sweep, Grid.of(sweep, joined=True)), folder, "fairness-against-goodput")
 
 
-def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
+def lines(sweep: Sweep, measure: Measure, view: Grid) -> "Figure":
     """The means of a measure along an axis with their 95 % intervals, one line per step of another axis.
 
     Along an axis of names, such as policies, marks stand beside one another: no line joins them. Points of
@@ -109,43 +122,164 @@ def lines(sweep: Sweep, measure: Measure, view: View) -> "Figure":
     found, label = _scaled(sweep, measure)
     cut = {*incomparable_points(sweep, measure.name)}
     scale, limits = view.along.scale, bounds(measure)
+    _check_along(view)
+    if "y" in view.log:
+        _check_above_zero("y", _shown(view, found), measure.title)
     with styled():
-        figure, axes = _facet_panels(view)
-        for axis, facet in zip(axes, view.facets, strict=False):
-            for index, points in enumerate(facet.rows):
-                style = _style(index, view.line_names[index])
-                if scale is None:
-                    style["linestyle"] = "none"
-                place = _beside(index, len(facet.rows), len(points)) if scale is None else scale[0]
-                _line(axis, place, [found[point] for point in points], style, limits)
-                hollow = [
-                    (at, found[point].mean) for at, point in zip(place, points, strict=True) if point in cut
-                ]
-                _hollow(axis, hollow, style)
-            if scale is None:
-                _steps(axis, view.along.labels, "x")
-                axis.set_xlim(-0.6, len(view.along.labels) - 0.4)
-            elif _is_geometric(scale[0]):
-                logarithmic(axis, "x", scale[0])
-            elif all(map(float.is_integer, scale[0])):
-                axis.locator_params(axis="x", integer=True)  # there are no 1.5 sources
-            titled(axis, facet.title)
-            name = view.along.name if scale is None else text.with_unit(view.along.name, scale[1])
-            axis.set_xlabel(_wrapped(name))
-            axis.set_ylabel(label)
-        settled(axes[: len(view.facets)], "y")
+        own = _own_scales(view, found)
+        figure, axes = _facet_panels(view, share_y=not own)
+        apart = False
+        for row in rows_of(view, range(len(view.facets))):
+            shown = [found[point].mean for place in row for line in view.facets[place].rows for point in line]
+            for place in row:
+                are_apart = scale is not None and _cover(view, view.facets[place], found, shown)
+                apart = apart or are_apart
+                _curves(axes[place], view, view.facets[place], (found, limits, cut), are_apart=are_apart)
+        for axis in axes:
+            if "y" in view.log:
+                logarithmic(axis, "y")
+        _labelled(figure, axes, view, _along_label(view), label)
+        for row in rows_of(view, axes) if own else [axes]:
+            settled(row, "y")
         _legend(figure, axes[0], view)
-        noted(figure, of_gaps(found), f"hollow: {why_marked(measure.name)}" if cut else "", view.part)
+        noted(
+            figure,
+            view.chosen and f"only {view.chosen}",
+            f"hollow: {why_marked(measure.name)}" if cut else "",
+            "where curves cover each other, their marks stand beside one another" if apart else "",
+            _own_told(view) if own else "",
+            _reach_told({measure.title: _ends_of(view, found, limits)}),
+            of_gaps(_shown(view, found)),
+            view.part,
+        )
+        _grow(figure)
     return figure
 
 
-def heat_map(sweep: Sweep, measure: Measure, view: View) -> "Figure":
+def _curves(
+    axis: "Axes",
+    view: Grid,
+    facet: Facet,
+    what: tuple[Sequence[Estimate], Bounds, set[int]],
+    *,
+    are_apart: bool,
+) -> None:
+    """The curves of a panel, and its axis of x."""
+    found, limits, cut = what
+    scale = view.along.scale
+    is_log = scale is not None and ("x" in view.log or _is_geometric(scale[0]))
+    for index, points in enumerate(facet.rows):
+        style = _style(index, view.line_names[index])
+        style["linestyle"] = "none" if scale is None else STYLES[index % len(STYLES)]
+        if scale is None:
+            place = _beside(index, len(facet.rows), len(points))
+        else:
+            shift = APART * (index - (len(facet.rows) - 1) / 2) if are_apart else 0.0
+            place = _shifted(scale[0], shift, is_log=is_log)
+        _line(axis, place, [found[point] for point in points], style, limits)
+        hollow = [(at, found[point].mean) for at, point in zip(place, points, strict=True) if point in cut]
+        _hollow(axis, hollow, style)
+    if scale is None:
+        _steps(axis, view.along.labels, "x", _width(view))
+        axis.set_xlim(-0.6, len(view.along.labels) - 0.4)
+    elif is_log:
+        logarithmic(axis, "x", scale[0])
+    elif all(map(float.is_integer, scale[0])):
+        axis.locator_params(axis="x", integer=True)  # there are no 1.5 sources
+
+
+def _shifted(values: Sequence[float], shift: float, *, is_log: bool) -> list[float]:
+    """Increasing values moved along their scale by a part of its length."""
+    if not shift:
+        return [*values]
+    if is_log:
+        return [value * (values[-1] / values[0]) ** shift for value in values]
+    return [value + shift * (values[-1] - values[0]) for value in values]
+
+
+def _cover(view: Grid, facet: Facet, found: Sequence[Estimate], shown: Sequence[float]) -> bool:
+    """Whether the marks of two curves cover each other at half of the steps or more, on the scale shown."""
+    finite = [value for value in map(_on_scale(view), shown) if math.isfinite(value)]
+    length = max(finite) - min(finite) if finite else 0.0
+    curves = [[_on_scale(view)(found[point].mean) for point in line] for line in facet.rows]
+    return any(
+        2 * sum(abs(a - b) <= EQUAL * length for a, b in zip(one, other, strict=True)) >= len(one) > 1
+        for place, one in enumerate(curves)
+        for other in curves[:place]
+    )
+
+
+def _on_scale(view: Grid) -> Callable[[float], float]:
+    """Where a value is on the axis of y, up to its length."""
+    if "y" not in view.log:
+        return lambda value: value
+    return lambda value: math.log10(value) if value > 0 else math.nan
+
+
+def _shown(view: Grid, found: Sequence[Estimate]) -> list[Estimate]:
+    """The estimates of the points that a picture shows."""
+    return [found[point] for facet in view.facets for line in facet.rows for point in line]
+
+
+def _check_along(view: Grid) -> None:
+    """Refuses a logarithmic axis of steps that have no logarithm."""
+    along = view.along
+    if "x" in view.log and (along.scale is None or along.scale[0][0] <= 0):
+        what_it_is = "names" if along.scale is None else "not above zero"
+        raise InputError(f"the axis of x cannot be logarithmic: steps of {along.name} are {what_it_is}")
+
+
+def _check_above_zero(which: str, found: Sequence[Estimate], what: str) -> None:
+    """Refuses a logarithmic axis of a measure that has no logarithm at some points."""
+    if any(one.mean <= 0 for one in found):
+        raise InputError(
+            f"the axis of {which} cannot be logarithmic: {what} is not above zero at every point; "
+            "choose points at which it is"
+        )
+
+
+def _own_scales(view: Grid, found: Sequence[Estimate]) -> bool:
+    """Whether rows of panels, or panels of one axis alone, have scales of their own: values differ much."""
+    if "y" in view.log or view.shape == (1, 1) or (view.shape[0] == 1 and not view.wraps):
+        return False
+    tops = []
+    for row in [[facet] for facet in view.facets] if view.wraps else rows_of(view, view.facets):
+        means = [found[point].mean for facet in row for line in facet.rows for point in line]
+        tops.append(max((abs(mean) for mean in means if math.isfinite(mean)), default=0.0))
+    positive = [top for top in tops if top > 0]
+    return bool(positive) and max(positive) > DECADE * min(positive)
+
+
+def _own_told(view: Grid) -> str:
+    return "each panel has a scale of its own" if view.wraps else "each row has a scale of its own"
+
+
+def _reach_told(ends: Mapping[str, str]) -> str:
+    """What is said where intervals end at what is possible; `ends` has where, by the measure."""
+    cut = [f"{name} at {end}" for name, end in ends.items() if end]
+    return f"intervals end at what is possible: {', '.join(cut)}" if cut else ""
+
+
+def _ends_of(view: Grid, found: Sequence[Estimate], limits: Bounds) -> str:
+    """The least and the largest possible value, if the interval of a point ends there."""
+    low, high = limits
+    half = [(one.mean, one.half_width or 0.0) for one in _shown(view, found)]
+    # A mean beyond a limit shows that it is none.
+    below = any(mean - width < low <= mean for mean, width in half)
+    above = any(mean + width > high >= mean for mean, width in half)
+    ends = [f"{end:g}" for end, is_cut in ((low, below), (high, above)) if is_cut]
+    return " and ".join(ends)
+
+
+def heat_map(sweep: Sweep, measure: Measure, view: Grid) -> "Figure":
     """The means of a measure over two axes, as colours; crosses are where too few ended to compare them."""
+    if view.log:
+        raise InputError("colours have no logarithmic axes: choose fewer curves, or some of their points")
     found, label = _scaled(sweep, measure)
     cut = {*incomparable_points(sweep, measure.name)}
-    finite = [one.mean for one in found if math.isfinite(one.mean)] or [0.0]
+    finite = [one.mean for one in _shown(view, found) if math.isfinite(one.mean)] or [0.0]
     with styled():
-        figure, axes = _facet_panels(view)
+        figure, axes = _facet_panels(view, more=COLOUR_BAR)
         image = None
         for axis, facet in zip(axes, view.facets, strict=False):
             means = [[found[point].mean for point in row] for row in facet.rows]
@@ -155,18 +289,18 @@ def heat_map(sweep: Sweep, measure: Measure, view: View) -> "Figure":
             axis.grid(visible=False)
             crossed = [(x, y) for y, row in enumerate(facet.rows) for x, one in enumerate(row) if one in cut]
             _crossed(axis, crossed)
-            _steps(axis, view.along.labels, "x", HEAT)
+            _steps(axis, view.along.labels, "x", _width(view) - 0.5)
             _steps(axis, view.line_names, "y")
-            titled(axis, facet.title)
-            axis.set_xlabel(_wrapped(view.along.name))
-            axis.set_ylabel(_wrapped(view.lines.name if view.lines else "", LABEL))
+        _labelled(figure, axes, view, view.along.name, view.lines.name if view.lines else "")
         if image is not None:
-            figure.colorbar(image, ax=axes[: len(view.facets)], label=label)
-        noted(figure, of_gaps(found), f"crosses: {why_marked(measure.name)}" if cut else "", view.part)
+            figure.colorbar(image, ax=axes, label=label)
+        notes = view.chosen and f"only {view.chosen}", of_gaps(_shown(view, found))
+        noted(figure, *notes, f"crosses: {why_marked(measure.name)}" if cut else "", view.part)
+        _grow(figure)
     return figure
 
 
-def trade_off(sweep: Sweep, view: View) -> "Figure":
+def trade_off(sweep: Sweep, view: Grid) -> "Figure":
     """Fairness against goodput: a point of the sweep is a point of the picture, with both intervals.
 
     Points along a quantity are joined in its order, and the last of them is ringed. Along an axis of names,
@@ -175,6 +309,9 @@ def trade_off(sweep: Sweep, view: View) -> "Figure":
     goodput, fairness = map(measure, ("goodput", "fairness_index"))
     (across, xlabel), (up, ylabel) = _scaled(sweep, goodput), _scaled(sweep, fairness)
     limits = bounds(goodput), bounds(fairness)
+    for which, found, what in (("x", across, goodput), ("y", up, fairness)):
+        if which in view.log:
+            _check_above_zero(which, _shown(view, found), what.title)
     has_steps = len(view.along.labels) > 1 and not view.has_many_lines
     is_joined = has_steps and view.along.scale is not None
     with styled():
@@ -184,21 +321,35 @@ def trade_off(sweep: Sweep, view: View) -> "Figure":
                 _crosses(
                     axis, [across[point] for point in points], [up[point] for point in points], limits, style
                 )
-            titled(axis, facet.title)
-            axis.set_xlabel(xlabel)
-            axis.set_ylabel(ylabel)
-        settled(axes[: len(view.facets)], "x")
-        settled(axes[: len(view.facets)], "y")
+        for axis in axes:
+            for which in view.log:
+                logarithmic(axis, "x" if which == "x" else "y")
+        _labelled(figure, axes, view, xlabel, ylabel)
+        settled(axes, "x")
+        settled(axes, "y")
         if has_steps and not is_joined:
             _legend_of_marks(figure, view)
         else:
             _legend(figure, axes[0], view)
-        noted(figure, _joined(view) if is_joined else "", of_gaps([*across, *up]), view.part)
+        noted(
+            figure,
+            view.chosen and f"only {view.chosen}",
+            _joined(view) if is_joined else "",
+            _reach_told(
+                {
+                    one.title: _ends_of(view, found, own)
+                    for one, found, own in zip((goodput, fairness), (across, up), limits, strict=True)
+                }
+            ),
+            of_gaps(_shown(view, [*across]) + _shown(view, [*up])),
+            view.part,
+        )
+        _grow(figure)
         if is_joined:
-            for axis in axes[: len(view.facets)]:
+            for axis in axes:
                 axis.margins(*MARGINS)  # for the labels of points at the edge
             figure.draw_without_rendering()  # the panels have their places then
-            for axis in axes[: len(view.facets)]:
+            for axis in axes:
                 axis.autoscale(enable=False)  # rings do not move them
             ends = view.along.labels[0], view.along.labels[-1]
             for axis, facet in zip(axes, view.facets, strict=False):
@@ -209,7 +360,7 @@ def trade_off(sweep: Sweep, view: View) -> "Figure":
     return figure
 
 
-def _runs(view: View, facet: Facet, *, is_joined: bool) -> Iterator[tuple[Sequence[int], dict[str, Any]]]:
+def _runs(view: Grid, facet: Facet, *, is_joined: bool) -> Iterator[tuple[Sequence[int], dict[str, Any]]]:
     """The points of a panel that look alike, and how: those of a line, or of a step if these are names."""
     for index, points in enumerate(facet.rows):
         style = _style(index, view.line_names[index], len(facet.rows))
@@ -225,7 +376,7 @@ def _runs(view: View, facet: Facet, *, is_joined: bool) -> Iterator[tuple[Sequen
             )
 
 
-def _legend_of_marks(figure: "Figure", view: View) -> None:
+def _legend_of_marks(figure: "Figure", view: Grid) -> None:
     """What marks and colours mean where the steps along panels are names."""
     from matplotlib.lines import Line2D
 
@@ -248,7 +399,7 @@ def _legend_of_marks(figure: "Figure", view: View) -> None:
     figure.legend([*marks, *patches], names, title=title, loc="outside lower center", ncols=beside)
 
 
-def _joined(view: View) -> str:
+def _joined(view: Grid) -> str:
     """What a line that joins points means."""
     first, last = text.told([view.along.labels[end] for end in (0, -1)], NAME)
     return f"lines follow {view.along.name} from {first} to {last} (ringed)"
@@ -346,8 +497,8 @@ class Space:
 
     def place(self, point: Point) -> Point:
         """Where a point is in its panel."""
-        (left, right), (low, high) = self.axis.get_xlim(), self.axis.get_ylim()
-        across, up = (point[0] - left) / (right - left), (point[1] - low) / (high - low)
+        across = _part(point[0], self.axis.get_xlim(), self.axis.get_xscale())
+        up = _part(point[1], self.axis.get_ylim(), self.axis.get_yscale())
         return self.size[0] * across, self.size[1] * up
 
     def take(self, point: tuple[float, float], step: Sequence[float], label: str) -> tuple[int, int] | None:
@@ -384,23 +535,112 @@ class Space:
         )
 
 
+def _part(value: float, ends: tuple[float, float], scale: str) -> float:
+    """Where a value lies on a scale, of which the length is 1."""
+    if scale == "log":
+        value, *ends_ = (math.log10(one) if one > 0 else math.nan for one in (value, *ends))
+        low, high = ends_
+    else:
+        low, high = ends
+    return (value - low) / (high - low)
+
+
 def _scaled(sweep: Sweep, measure: Measure) -> tuple[list[Estimate], str]:
     """The estimates of every point in a unit of their size, and the label with that unit."""
     found = placed(sweep, measure.name)
     factor, unit = text.scale(largest(found), sweep.unit(measure.name))
-    return [one.scaled(1 / factor) for one in found], fill(text.with_unit(measure.title, unit), LABEL)
+    return [one.scaled(1 / factor) for one in found], text.with_unit(measure.title, unit)
 
 
-def _facet_panels(view: View) -> "tuple[Figure, list[Axes]]":
-    columns = min(COLUMNS, len(view.facets))
-    rows = -(-len(view.facets) // columns)
-    figure, axes = panels(rows, columns, PANEL[0] * columns, PANEL[1] * rows + 0.4, sharex=True, sharey=True)
+def _panel_size(view: Grid) -> tuple[float, float]:
+    """Inches of a panel and what is beside it."""
+    wide, tall = PANELS[min(view.shape[1], len(PANELS)) - 1]
+    return wide, tall if view.shape[0] == 1 else min(tall, LOW)
+
+
+def _width(view: Grid) -> float:
+    """Inches of a panel alone."""
+    return _panel_size(view)[0] - BESIDE
+
+
+def _facet_panels(view: Grid, *, share_y: bool = True, more: float = 0.0) -> "tuple[Figure, list[Axes]]":
+    """A figure with the panels of a grid, which share their axes; `more` is inches beside them."""
+    rows, columns = view.shape
+    wide, tall = _panel_size(view)
+    shared = "all" if share_y else False if view.wraps else "row"
+    size = wide * columns + more, tall * rows
+    figure, axes = panels(rows, columns, *size, sharex=True, sharey=shared)
     flat = [axis for row in axes for axis in row]
-    for axis in flat[len(view.facets) :]:
-        axis.set_axis_off()
-    for axis in flat[max(0, len(view.facets) - columns) : len(view.facets)]:
+    count = len(view.facets)
+    for axis in flat[count:]:
+        axis.remove()
+    for axis in flat[max(0, count - columns) : count]:
         axis.tick_params(axis="x", labelbottom=True)  # also where no panel is below
-    return figure, flat
+    return figure, flat[:count]
+
+
+def _grow(figure: "Figure") -> None:
+    """Makes a figure as high as the lines above and below its panels ask for."""
+    said = [figure.get_suptitle(), figure.get_supxlabel()]
+    said += [legend.get_title().get_text() for legend in figure.legends]
+    lines = sum(text.count("\n") + 1 for text in said if text)
+    for legend in figure.legends:
+        names = [entry.get_text() for entry in legend.get_texts()]
+        lines += -(-len(names) // legend_columns(names, figure.get_figwidth())) + 1
+    figure.set_figheight(figure.get_figheight() + LINE * lines)
+
+
+def _labelled(figure: "Figure", axes: "Sequence[Axes]", view: Grid, xlabel: str, ylabel: str) -> None:
+    """Names the axes at the edges of the grid, and its rows and columns."""
+    (_, columns), (_, tall), count = view.shape, _panel_size(view), len(axes)
+    letters = int(LETTERS * (_width(view) + BESIDE / 2))
+    for place, axis in enumerate(axes):
+        if place >= count - columns:
+            axis.set_xlabel(_wrapped(xlabel, letters))
+        if place % columns == 0:
+            axis.set_ylabel(_wrapped(ylabel, min(LABEL, int(LETTERS * (tall - 0.3)))))
+    across, down = view.columns, view.rows
+    if count > 1 and not down.name and _fit_whole(across, letters):
+        for axis, label in zip(axes, across.labels, strict=True):
+            titled(axis, f"{across.name} = {label}")
+        return
+    for axis, label in zip(axes if view.wraps else axes[:columns], across.labels, strict=True):
+        if across.name:
+            axis.set_title(_wrapped(label, letters), fontsize="medium")
+    for axis, label in zip(axes[columns - 1 :: columns], down.labels, strict=False):
+        if down.name:
+            axis.annotate(
+                _wrapped(label, int(LETTERS * tall)),
+                (1, 0.5),
+                xycoords="axes fraction",
+                xytext=(5, 0),
+                textcoords="offset points",
+                va="center",
+                rotation=270,
+            )
+    kinds = ("columns", across), ("rows", down)
+    said = [f"{'panels' if view.wraps else kind}: {side.name}" for kind, side in kinds if side.name]
+    if said:
+        wide = int(figure.get_figwidth() * LETTERS)
+        title = "\n".join(_wrapped(one, wide) for one in _joined_lines(said, wide))
+        figure.suptitle(title, fontsize="medium")
+
+
+def _joined_lines(said: Sequence[str], most: int) -> list[str]:
+    """Parts of a title on one line, if they fit."""
+    whole = "; ".join(said)
+    return [whole] if len(whole) <= most else [*said]
+
+
+def _fit_whole(side: Side, letters: int) -> bool:
+    """Whether the names of columns fit above them with what they are the steps of."""
+    return all(len(f"{side.name} = {label}") <= letters for label in side.labels)
+
+
+def _along_label(view: Grid) -> str:
+    """What the axis along panels is called, with its unit."""
+    scale = view.along.scale
+    return view.along.name if scale is None else text.with_unit(view.along.name, scale[1])
 
 
 def _line(
@@ -442,7 +682,7 @@ def _style(index: int, name: str, lines: int = 0) -> dict[str, Any]:
     return {"color": colour, "marker": marker, "markersize": 4, "capsize": 2, "linewidth": 1, "label": label}
 
 
-def _legend(figure: "Figure", axis: "Axes", view: View) -> None:
+def _legend(figure: "Figure", axis: "Axes", view: Grid) -> None:
     if view.lines is not None and not view.has_many_lines:
         handles, labels = axis.get_legend_handles_labels()
         names = text.told(labels, NAME)
@@ -451,14 +691,15 @@ def _legend(figure: "Figure", axis: "Axes", view: View) -> None:
         figure.legend(handles, names, title=title, loc="outside lower center", ncols=beside)
 
 
-def _wrapped(names: str, most: int = NAMES) -> str:
+def _wrapped(names: str, most: int) -> str:
     """The keys of an axis on as many lines as they need."""
     return plain("\n".join(evenly_wrapped(names, most)))
 
 
-def _steps(axis: "Axes", labels: Sequence[str], which: str, wide: float = PANEL[0] - 0.5) -> None:
+def _steps(axis: "Axes", labels: Sequence[str], which: str, wide: float = 1.0) -> None:
     """Labels of steps along an axis that is so many inches wide, thinned out where they are many."""
-    every = -(-len(labels) // MOST_TICKS)
+    most = MOST_TICKS if which == "y" else max(2, min(MOST_TICKS, int(wide / TICK)))
+    every = -(-len(labels) // most)
     places = range(0, len(labels), every)
     shown = legible([labels[place] for place in places])
     if which == "y":
