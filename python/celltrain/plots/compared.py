@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from celltrain import text
@@ -30,8 +29,17 @@ ROW = 0.235
 APART = 0.12
 """Inches on either side of a column."""
 
-TITLE = 24
-"""Letters of a column's title on a line."""
+WIDTHS = 2.6, 2.6, 2.1, 1.85, 1.75
+"""Inches of a column, by how many there are."""
+
+SMALL = 1.15
+"""How many letters of titles and of the caption, which are small, take the space of one."""
+
+STEPS = 5
+"""Steps along a column at most; fewer where their numbers would touch."""
+
+BROKEN = "//"
+"""The sign of an axis that does not begin at zero."""
 
 LINE = 0.15
 """Inches of a line of a title or of the caption."""
@@ -57,19 +65,27 @@ def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = 
     names = legible(order)
     longest = max(map(len, names))
     with styled():
-        width = max(0.075 * longest + 0.6 + 1.75 * len(chosen), 5.0)
-        letters = int(width * LETTERS)
+        each = WIDTHS[min(len(chosen), len(WIDTHS)) - 1]
+        width = max(0.075 * longest + 0.6 + each * len(chosen), 5.0)
+        letters = int(width * LETTERS * SMALL)
         caption = [line for part in _caption(found, chosen) for line in evenly_wrapped(part, letters)]
-        titles = max(len(_heading(found, measure).split("\n")) for measure in chosen)
+        headings = [_heading(found, measure, int((each - APART) * LETTERS * SMALL)) for measure in chosen]
+        titles = max(len(heading.split("\n")) for heading in headings)
         height = ROW * len(order) + 1.25 + LINE * (len(caption) - 1 + max(0, titles - 3))
         figure, (axes,) = panels(1, len(chosen), width, height, sharey=True)
         # A number at the end of an axis must not touch the one at the beginning of the next.
         figure.set_layout_engine("constrained", w_pad=APART)
-        for axis, measure in zip(axes, chosen, strict=True):
-            _column(axis, found, measure, order, is_alone=len(chosen) == 1)
+        broken = False
+        for axis, measure, heading in zip(axes, chosen, headings, strict=True):
+            _column(axis, found, measure, order)
+            axis.set_title(heading, fontsize="small")
+            broken = _marked_as_broken(axis, measure) or broken
         axes[0].set_yticks(range(len(order)), names)
         axes[0].set_ylim(len(order) - 0.4, -0.6)
-        figure.supxlabel("\n".join(caption), fontsize="small")
+        if broken:
+            caption.append(f"{BROKEN} the axis does not begin at zero")
+            figure.set_figheight(height + LINE)
+        figure.supxlabel("\n".join(caption), fontsize="small", x=0.02, ha="left")
     return figure
 
 
@@ -110,10 +126,29 @@ def _title(found: "Comparison", measure: "Measure") -> str:
     return text.with_unit(measure.title, unit)
 
 
-def _heading(found: "Comparison", measure: "Measure") -> str:
+def _marked_as_broken(axis: "Axes", measure: "Measure") -> bool:
+    """Marks the axis of a measure that is not below zero where it begins above; returns whether it does."""
+    if bounds(measure)[0] != 0 or axis.get_xlim()[0] <= 0:
+        return False
+    slash = [(-0.5, -1.0), (0.5, 1.0)]
+    axis.plot(
+        [0.03, 0.06],
+        [0, 0],
+        linestyle="none",
+        marker=slash,
+        markersize=8,
+        color="black",
+        transform=axis.transAxes,
+        clip_on=False,
+        zorder=4,
+    )
+    return True
+
+
+def _heading(found: "Comparison", measure: "Measure", letters: int) -> str:
     """What stands above a column: the measure, and which direction is better."""
     better = f"{measure.better} is better" if measure.better else "neither direction is better"
-    return "\n".join([*wrap(_title(found, measure), TITLE), *wrap(better, TITLE)])
+    return "\n".join([*evenly_wrapped(_title(found, measure), letters), *evenly_wrapped(better, letters)])
 
 
 def _best(found: "Comparison", measure: "Measure") -> set[str]:
@@ -122,9 +157,7 @@ def _best(found: "Comparison", measure: "Measure") -> set[str]:
     return {leader.best, *leader.tied}
 
 
-def _column(
-    axis: "Axes", found: "Comparison", measure: "Measure", order: Sequence[str], *, is_alone: bool
-) -> None:
+def _column(axis: "Axes", found: "Comparison", measure: "Measure", order: Sequence[str]) -> None:
     factor, _ = text.scale(found.size(measure), found.unit(measure))
     is_judged = _is_judged(found, measure)
     best = _best(found, measure) if is_judged else set(order)
@@ -150,13 +183,12 @@ def _column(
             clip_on=False,  # half of a mark at zero would be hidden
             zorder=3,
         )
-    axis.set_title(_heading(found, measure), fontsize="small")
     axis.grid(visible=True, axis="y")
     axis.tick_params(axis="y", length=0)
     settled([axis], "x")
     if bounds(measure)[0] == 0 and axis.get_xlim()[0] < 0:
         axis.set_xlim(left=0)
-    space_numbers(axis, 5 if is_alone else 3)
+    space_numbers(axis, STEPS)
 
 
 def space_numbers(axis: "Axes", steps: int) -> None:
