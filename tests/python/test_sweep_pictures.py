@@ -125,6 +125,9 @@ def test_rows_have_scales_of_their_own_where_values_differ_by_a_decade(sweep: ct
     tops = [axis.get_ylim()[1] for axis in figure.axes]
     assert tops[0] == tops[1] < tops[2] / 5
     assert "each row has a scale of its own" in title(figure)
+    alone = sweep.plot.sweep(columns="link.trunk.rate", where={"tcp.stack": "reno"}, **panels)
+    assert len({axis.get_ylim() for axis in alone.axes}) == 3
+    assert "each panel has a scale of its own" in title(alone)
     for other in (
         sweep.plot.sweep(rows="tcp.stack", columns="link.trunk.rate", **panels),
         sweep.plot.sweep(rows="link.trunk.rate", columns="tcp.stack", log="y", **panels),

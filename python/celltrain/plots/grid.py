@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from celltrain import arguments, text
 from celltrain.errors import InputError, unknown
@@ -13,12 +13,14 @@ from celltrain.sweeps import Sweep
 from celltrain.sweeps.axes import in_base_unit
 from celltrain.sweeps.view import LEAST_STEPS, MOST_FACETS, MOST_LINES, AxisView, Facet
 
-__all__ = ["Choice", "Grid", "Log", "Side"]
+__all__ = ["Choice", "Grid", "Log", "Side", "rows_of"]
 
 Log = Literal["", "x", "y", "xy"]
 """The logarithmic axes of a picture."""
 
 LOGS = ("", "x", "y", "xy")
+
+T = TypeVar("T")
 
 ROLES = ("x", "curves", "rows", "columns")
 
@@ -337,7 +339,7 @@ def _point(axes: Sequence[AxisView], sizes: Sequence[int], steps: Mapping[int, i
     return point
 
 
-def rows_of(grid: Grid, items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+def rows_of(grid: Grid, items: Sequence[T]) -> Iterator[Sequence[T]]:
     """What belongs to the panels of each row."""
     _, columns = grid.shape
     for begin in range(0, len(grid.facets), columns):

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from celltrain import text
 from celltrain.bounds import Bounds, bounds, reach
@@ -87,6 +87,8 @@ AWAY = 6
 
 Point = tuple[float, float]
 
+T = TypeVar("T")
+
 CORNERS = [(across, up) for across in (-1, 0, 1) for up in (-1, 0, 1) if across or up]
 """Where a label stands beside a point."""
 
@@ -129,7 +131,8 @@ def lines(sweep: Sweep, measure: Measure, view: Grid) -> "Figure":
         own = _own_scales(view, found)
         figure, axes = _facet_panels(view, share_y=not own)
         apart = False
-        for row in rows_of(view, range(len(view.facets))):
+        places = range(len(view.facets))
+        for row in _scale_groups(view, places) if own else [places]:
             shown = [found[point].mean for place in row for line in view.facets[place].rows for point in line]
             for place in row:
                 are_apart = scale is not None and _cover(view, view.facets[place], found, shown)
@@ -139,8 +142,8 @@ def lines(sweep: Sweep, measure: Measure, view: Grid) -> "Figure":
             if "y" in view.log:
                 logarithmic(axis, "y")
         _labelled(figure, axes, view, _along_label(view), label)
-        for row in rows_of(view, axes) if own else [axes]:
-            settled(row, "y")
+        for sharing in _scale_groups(view, axes) if own else [axes]:
+            settled(sharing, "y")
         _legend(figure, axes[0], view)
         noted(
             figure,
@@ -238,20 +241,25 @@ def _check_above_zero(which: str, found: Sequence[Estimate], what: str) -> None:
         )
 
 
+def _scale_groups(view: Grid, items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """What belongs to the panels that have one scale where values differ much: rows, or else each panel."""
+    return rows_of(view, items) if view.rows.name else ([item] for item in items)
+
+
 def _own_scales(view: Grid, found: Sequence[Estimate]) -> bool:
     """Whether rows of panels, or panels of one axis alone, have scales of their own: values differ much."""
-    if "y" in view.log or view.shape == (1, 1) or (view.shape[0] == 1 and not view.wraps):
+    if "y" in view.log:
         return False
     tops = []
-    for row in [[facet] for facet in view.facets] if view.wraps else rows_of(view, view.facets):
-        means = [found[point].mean for facet in row for line in facet.rows for point in line]
+    for group in _scale_groups(view, view.facets):
+        means = (found[point].mean for facet in group for line in facet.rows for point in line)
         tops.append(max((abs(mean) for mean in means if math.isfinite(mean)), default=0.0))
     positive = [top for top in tops if top > 0]
     return bool(positive) and max(positive) > DECADE * min(positive)
 
 
 def _own_told(view: Grid) -> str:
-    return "each panel has a scale of its own" if view.wraps else "each row has a scale of its own"
+    return f"each {'row' if view.rows.name else 'panel'} has a scale of its own"
 
 
 def _reach_told(ends: Mapping[str, str]) -> str:
@@ -567,7 +575,7 @@ def _facet_panels(view: Grid, *, share_y: bool = True, more: float = 0.0) -> "tu
     """A figure with the panels of a grid, which share their axes; `more` is inches beside them."""
     rows, columns = view.shape
     wide, tall = _panel_size(view)
-    shared = "all" if share_y else False if view.wraps else "row"
+    shared: Any = "all" if share_y else "row" if view.rows.name else False
     size = wide * columns + more, tall * rows
     figure, axes = panels(rows, columns, *size, sharex=True, sharey=shared)
     flat = [axis for row in axes for axis in row]
@@ -587,7 +595,9 @@ def _grow(figure: "Figure") -> None:
     for legend in figure.legends:
         names = [entry.get_text() for entry in legend.get_texts()]
         lines += -(-len(names) // legend_columns(names, figure.get_figwidth())) + 1
-    figure.set_figheight(figure.get_figheight() + LINE * lines)
+    labels = [label for axis in figure.axes for label in axis.get_xticklabels() if label.get_rotation()]
+    slant = max((len(label.get_text()) for label in labels), default=0) / LETTERS / math.sqrt(2)
+    figure.set_figheight(figure.get_figheight() + LINE * lines + slant)
 
 
 def _labelled(figure: "Figure", axes: "Sequence[Axes]", view: Grid, xlabel: str, ylabel: str) -> None:
@@ -598,7 +608,8 @@ def _labelled(figure: "Figure", axes: "Sequence[Axes]", view: Grid, xlabel: str,
         if place >= count - columns:
             axis.set_xlabel(_wrapped(xlabel, letters))
         if place % columns == 0:
-            axis.set_ylabel(_wrapped(ylabel, min(LABEL, int(LETTERS * (tall - 0.3)))))
+            longest = max(map(len, ylabel.split()), default=0)  # which no line break divides
+            axis.set_ylabel(_wrapped(ylabel, max(longest, min(LABEL, int(LETTERS * (tall - 0.3))))))
     across, down = view.columns, view.rows
     if count > 1 and not down.name and _fit_whole(across, letters):
         for axis, label in zip(axes, across.labels, strict=True):
