@@ -272,6 +272,7 @@ def _ends_of(view: Grid, found: Sequence[Estimate], limits: Bounds) -> str:
     """The least and the largest possible value, if the interval of a point ends there."""
     low, high = limits
     half = [(one.mean, one.half_width or 0.0) for one in _shown(view, found)]
+    half = [(mean, width) for mean, width in half if math.isfinite(width)]  # others are not drawn
     # A mean beyond a limit shows that it is none.
     below = any(mean - width < low <= mean for mean, width in half)
     above = any(mean + width > high >= mean for mean, width in half)
