@@ -9,8 +9,7 @@ import pytest
 
 import celltrain as ct
 from celltrain.plots.grid import Choice, Grid
-from celltrain.plots.style import lay_out, styled
-from celltrain.plots.sweep import _ends_of, _reach_told
+from celltrain.plots.style import lay_out, of_limits, styled
 from celltrain.statistics import Estimate
 from celltrain.sweeps.view import View
 
@@ -186,11 +185,8 @@ def test_equal_curves_are_seen_beside_one_another() -> None:
     assert "their marks stand beside one another" in title(figure)
 
 
-def test_intervals_that_end_at_a_limit_say_so(sweep: ct.Sweep) -> None:
-    grid, count = Grid.of(sweep), sweep.manifest["points"]
+def test_intervals_that_end_at_a_limit_say_so() -> None:
     wide, narrow = Estimate(0.9, 0.1, 0.2, 5), Estimate(0.1, 0.1, 0.05, 5)
-    cut = _ends_of(grid, [narrow] * (count - 1) + [wide], (0.0, 1.0))
-    assert (cut, _ends_of(grid, [narrow] * count, (0.0, 1.0))) == ("1", "")
-    said = _reach_told({"goodput": "", "fairness index": cut})
+    said = of_limits({"goodput": ([narrow], (0.0, 1.0)), "fairness index": ([narrow, wide], (0.0, 1.0))})
     assert said == "intervals end at what is possible: fairness index at 1"
-    assert _reach_told({"goodput": ""}) == ""
+    assert of_limits({"goodput": ([narrow], (0.0, 1.0)), "x": ([wide], (0.0, 0.5))}) == ""

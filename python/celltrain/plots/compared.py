@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 from celltrain import text
 from celltrain.bounds import bounds, reach
 from celltrain.leaders import best_first
-from celltrain.plots.style import COLOURS, LETTERS, evenly_wrapped, legible, panels, settled, styled
+from celltrain.plots.style import (
+    COLOURS,
+    LETTERS,
+    evenly_wrapped,
+    legible,
+    of_limits,
+    panels,
+    settled,
+    styled,
+)
 from celltrain.results.censored import kind_of
 from celltrain.verdicts import LEAST
 
@@ -117,7 +126,10 @@ def _caption(found: "Comparison", chosen: "Sequence[Measure]") -> list[str]:
     if cut:
         why = text.listed([kind.too_many for kind in cut if kind is not None])
         parts.append(f"no variant is best by times: {why}")
-    return parts
+    every = {
+        one.title: ([found.estimate(name, one) for name in found.variants], bounds(one)) for one in chosen
+    }
+    return [*parts, *filter(None, [of_limits(every)])]
 
 
 def _title(found: "Comparison", measure: "Measure") -> str:
@@ -186,8 +198,11 @@ def _column(axis: "Axes", found: "Comparison", measure: "Measure", order: Sequen
     axis.grid(visible=True, axis="y")
     axis.tick_params(axis="y", length=0)
     settled([axis], "x")
-    if bounds(measure)[0] == 0 and axis.get_xlim()[0] < 0:
+    least, largest = bounds(measure)
+    if least == 0 and axis.get_xlim()[0] < 0:
         axis.set_xlim(left=0)
+    if least < largest < axis.get_xlim()[1]:
+        axis.set_xlim(right=largest)
     space_numbers(axis, STEPS)
 
 

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from importlib.metadata import version
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
+from celltrain.bounds import Bounds
 from celltrain.files.folder import Folder
 from celltrain.files.whole import write_whole
 from celltrain.revision import source_digest
@@ -45,6 +46,7 @@ __all__ = [
     "named_levels",
     "noted",
     "of_gaps",
+    "of_limits",
     "panels",
     "plain",
     "save",
@@ -441,6 +443,30 @@ def of_gaps(found: Iterable[Estimate]) -> str:
     """Why a mark is missing, if a mean is undefined."""
     why = why_undefined(found)
     return f"no mark: {why}" if why else ""
+
+
+def of_limits(shown: Mapping[str, tuple[Sequence[Estimate], Bounds]]) -> str:
+    """What is said where intervals end at what is possible.
+
+    Args:
+        shown: the estimates that are drawn of each measure, and its least and largest possible value.
+    """
+    cut = [
+        f"{name} at {' and '.join(ends)}"
+        for name, (found, limits) in shown.items()
+        if (ends := _ends(found, limits))
+    ]
+    return f"intervals end at what is possible: {', '.join(cut)}" if cut else ""
+
+
+def _ends(found: Iterable[Estimate], limits: Bounds) -> list[str]:
+    """The possible values at which intervals end."""
+    low, high = limits
+    drawn = [(one.mean, half) for one in found if isfinite(half := one.half_width or 0.0)]
+    # A mean beyond a limit shows that it is none.
+    below = any(mean - half < low <= mean for mean, half in drawn)
+    above = any(mean + half > high >= mean for mean, half in drawn)
+    return [f"{end:g}" for end, is_cut in ((low, below), (high, above)) if is_cut]
 
 
 def panels(

@@ -1,7 +1,7 @@
 """Pictures of sweeps: lines with intervals, heat maps, and fairness against goodput."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,6 +25,7 @@ from celltrain.plots.style import (
     logarithmic,
     noted,
     of_gaps,
+    of_limits,
     panels,
     plain,
     save,
@@ -151,7 +152,7 @@ def lines(sweep: Sweep, measure: Measure, view: Grid) -> "Figure":
             f"hollow: {why_marked(measure.name)}" if cut else "",
             "where curves cover each other, their marks stand beside one another" if apart else "",
             _own_told(view) if own else "",
-            _reach_told({measure.title: _ends_of(view, found, limits)}),
+            of_limits({measure.title: (_shown(view, found), limits)}),
             of_gaps(_shown(view, found)),
             view.part,
         )
@@ -262,24 +263,6 @@ def _own_told(view: Grid) -> str:
     return f"each {'row' if view.rows.name else 'panel'} has a scale of its own"
 
 
-def _reach_told(ends: Mapping[str, str]) -> str:
-    """What is said where intervals end at what is possible; `ends` has where, by the measure."""
-    cut = [f"{name} at {end}" for name, end in ends.items() if end]
-    return f"intervals end at what is possible: {', '.join(cut)}" if cut else ""
-
-
-def _ends_of(view: Grid, found: Sequence[Estimate], limits: Bounds) -> str:
-    """The least and the largest possible value, if the interval of a point ends there."""
-    low, high = limits
-    half = [(one.mean, one.half_width or 0.0) for one in _shown(view, found)]
-    half = [(mean, width) for mean, width in half if math.isfinite(width)]  # others are not drawn
-    # A mean beyond a limit shows that it is none.
-    below = any(mean - width < low <= mean for mean, width in half)
-    above = any(mean + width > high >= mean for mean, width in half)
-    ends = [f"{end:g}" for end, is_cut in ((low, below), (high, above)) if is_cut]
-    return " and ".join(ends)
-
-
 def heat_map(sweep: Sweep, measure: Measure, view: Grid) -> "Figure":
     """The means of a measure over two axes, as colours; crosses are where too few ended to compare them."""
     if view.log:
@@ -344,9 +327,9 @@ def trade_off(sweep: Sweep, view: Grid) -> "Figure":
             figure,
             view.chosen and f"only {view.chosen}",
             _joined(view) if is_joined else "",
-            _reach_told(
+            of_limits(
                 {
-                    one.title: _ends_of(view, found, own)
+                    one.title: (_shown(view, found), own)
                     for one, found, own in zip((goodput, fairness), (across, up), limits, strict=True)
                 }
             ),
