@@ -18,6 +18,7 @@ import celltrain as ct
 from celltrain import registry, text, verdicts
 from celltrain.comparison import Comparison, vary
 from celltrain.errors import InputError
+from celltrain.margins import margin, part_of
 from celltrain.notes.advice import advice_on_variants
 from celltrain.plots import compared_points
 from celltrain.registry import COMPARED
@@ -95,6 +96,68 @@ def test_what_cannot_be_told_apart_is_named() -> None:
     assert {leader.best, *leader.tied} == {"variant 0", "variant 1"}
     assert leader.sentence().startswith("Undecided by goodput:")
     assert leader.tied[0] in leader.sentence()
+
+
+def leads(*levels: float, spread: float = 1e-6, n: int = 6) -> Comparison:
+    """Variants whose goodput has these means, and hardly varies."""
+    noise = np.random.default_rng(2).standard_normal((len(COMPARED), len(levels), n))
+    samples = 10 + noise
+    samples[0] = np.array(levels)[:, None] * (1 + spread * noise[0])
+    return comparison(samples)
+
+
+def test_a_lead_that_means_nothing_makes_no_variant_the_best() -> None:
+    """443 bit/s of 38.7 Mbit/s made the headline."""
+    found = leads(38.7e6, 38.70044e6, 38.6998e6)
+    leader = found.leader("goodput")
+    assert (leader.best, leader.tied, leader.same) == ("variant 1", (), ("variant 0", "variant 2"))
+    assert leader.verdict is Verdict.CONTRADICTED
+    assert re.fullmatch(
+        r"The same within 1 % by goodput: variant 1, variant 0 and variant 2 "
+        r"\(from variant 1 to variant 2 it is [\d.]+ ± [\d.]+ bit/s, n = 6\)\.",
+        leader.sentence(),
+    )
+    assert found.differs("variant 1", "goodput"), "the statistics do not look at what matters"
+    assert not found.matters("variant 1", "goodput")
+    assert leader.to_json() | {"same": ["variant 0", "variant 2"], "least_part": 0.01} == leader.to_json()
+    assert "sentences call what differs by less than 1 % of its value the same" in found.explanation()
+
+
+def test_the_best_are_several_where_they_are_the_same_and_others_are_not() -> None:
+    leader = leads(100.0, 99.9, 50.0).leader("goodput")
+    assert leader.verdict is Verdict.CONTRADICTED
+    assert leader.together == ("variant 0", "variant 1")
+    assert leader.sentence().startswith("Best by goodput: variant 0 and variant 1, the same within 1 % (from ")
+
+
+def test_a_lead_that_may_matter_or_not_is_undecided() -> None:
+    """Its interval has zero outside, and what matters inside."""
+    leader = leads(100.0, 99.2, spread=2e-3).leader("goodput")
+    assert (leader.tied, leader.same, leader.is_small) == ((), (), True)
+    assert leader.verdict is Verdict.UNDECIDED
+    assert re.fullmatch(
+        r"Undecided by goodput: variant 0 is [\d.]+ ± [\d.]+ bit/s ahead of variant 1, and these replications "
+        r"cannot tell whether by 1 % \(n = 6\)\.",
+        leader.sentence(),
+    )
+    assert leads(100.0, 98.5, spread=2e-3).leader("goodput").verdict is Verdict.SUPPORTED
+
+
+def test_what_cannot_be_told_apart_is_the_same_where_its_interval_is_narrow() -> None:
+    """Equivalence is a finding; one wide interval leaves it open."""
+    narrow = leads(100.0, 100.0, spread=1e-4).leader("goodput")
+    assert narrow.tied == narrow.same
+    assert narrow.verdict is Verdict.CONTRADICTED
+    assert narrow.sentence().startswith("The same within 1 % by goodput: ")
+    wide = leads(100.0, 100.0, spread=0.1).leader("goodput")
+    assert (wide.same, wide.verdict) == ((), Verdict.UNDECIDED)
+    assert leads(100.0, 100.01, n=2).leader("goodput").verdict is Verdict.UNDECIDED
+
+
+def test_percentiles_out_of_bins_are_the_same_within_their_bins() -> None:
+    assert (part_of("goodput"), part_of("99th percentile of the delay at the bottleneck")) == (0.01, 0.016)
+    assert margin("goodput", -200.0, 100.0) == 2.0
+    assert np.isnan(margin("goodput", np.nan, 100.0))
 
 
 @pytest.mark.parametrize("variants", [2, 8])

@@ -15,6 +15,7 @@ from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.files import manifests
 from celltrain.files.folder import Folder, claim
 from celltrain.leaders import Leader
+from celltrain.margins import margin, part_of
 from celltrain.notes.requests import ANSWERED, ended_requests
 from celltrain.registry import Measure
 from celltrain.results import (
@@ -255,6 +256,20 @@ class Comparison:
             return False
         return variant != self.baseline and self._p_values[variant, name] <= error
 
+    def matters(self, variant: str, measure: Measure | str) -> bool:
+        """Whether a difference from the first variant is as large as the least that matters.
+
+        That is a part of the larger of the two means (`celltrain.margins`). Whether there is a difference at
+        all is another question: see `differs`.
+
+        Raises:
+            InputError: there is no such variant or measure.
+        """
+        self._result(variant)
+        metric = _name(measure)
+        own, base = (statistics.mean(self._sample(name, metric)) for name in (variant, self.baseline))
+        return own != base and abs(own - base) >= margin(metric, own, base)
+
     @property
     def _share(self) -> float:
         """The part of the error that the last look may spend; all of it where there was one look."""
@@ -276,7 +291,7 @@ class Comparison:
             return found
         # No variant is best by the times of some of what it carries, however sure their mean is.
         others = [one for one in self.variants if one not in (found.best, *found.tied)]
-        return replace(found, tied=(*found.tied, *others))
+        return replace(found, tied=(*found.tied, *others), same=(), last=None)
 
     def censored(self, variant: str, measure: Measure | str) -> Censored | None:
         """How many transfers or requests of a variant ended, and how many had not, beside a measure of these.
@@ -389,10 +404,22 @@ class Comparison:
         return (
             "* significant: at most one table in twenty has a star where there is no difference (Holm's rule "
             f"over {text.counted(count, 'difference')}, n = {self.manifest['replications']}; no star with "
-            f"fewer than {verdicts.LEAST}). {alone if count > 1 or self._share < 1 else ''}"
+            f"fewer than {verdicts.LEAST}). {alone if count > 1 or self._share < 1 else ''}{self._least()}"
             "The gain of pairing is the variance that differences of independent runs would have over that "
             "of these, which share their random numbers."
             f"{f' {text.capital(said)}' if said else ''}"
+        )
+
+    def _least(self) -> str:
+        """What differences the sentences call the same, however significant they are."""
+        parts = sorted({part_of(one.name) for one in self.judged})
+        if not parts:
+            return ""
+        told = text.listed([text.exact_percent(part) for part in parts], "or")
+        of_bins = ", by how well percentiles are known," if len(parts) > 1 else ""
+        return (
+            f"A star does not say that a difference matters: sentences call what differs by less than {told} of "
+            f"its value{of_bins} the same. "
         )
 
     def _shown(self, measure: Measure, found: statistics.Estimate) -> str:
@@ -580,6 +607,7 @@ class Comparison:
                         "difference_ci95": difference.half_width,
                         "difference_undefined": difference.undefined,
                         "differs": self.differs(name, measure),
+                        "matters": self.matters(name, measure),
                         **self._counts(name, measure),
                     }
                 )

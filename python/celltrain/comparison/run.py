@@ -22,7 +22,7 @@ from celltrain.results import Record, Result, provenance
 from celltrain.runs import Store
 from celltrain.scenario import Scenario
 from celltrain.trials import ITS, TO_COME, measured
-from celltrain.verdicts import LEAST
+from celltrain.verdicts import LEAST, Verdict
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -68,8 +68,8 @@ def compare(
             by default (see `Comparison.measures`). All of them are judged together. By those of which neither
             more nor less is better variants differ, and none is best.
         until_clear: a metric of the summary, by name or title: as many more replications are added, again and
-            again, until a single variant is best by it, or it is undefined in a replication. Each look at the
-            data spends a part of the error (`celltrain.verdicts.spent_share`), so that looking often names no
+            again, until a single variant is best by it, the best are the same within the least difference
+            that matters (`celltrain.margins`), or it is undefined in a replication. Each look at the data spends a part of the error (`celltrain.verdicts.spent_share`), so that looking often names no
             winner that there is not.
         max_replications: with `until_clear`, replications of each at most, clear or not; also where the
             scenario's own number is larger.
@@ -135,7 +135,8 @@ def compare(
         if followed is None or defects or count >= most:
             return comparison
         leader = comparison.leader(followed)
-        if not leader.tied or leader.undefined or misled(comparison, followed):
+        is_settled = leader.verdict is not Verdict.UNDECIDED
+        if is_settled or leader.undefined or misled(comparison, followed):
             return comparison  # more replications do not define it, or end a transfer
         count = min(count + step, most)
 

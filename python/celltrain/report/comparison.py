@@ -141,8 +141,7 @@ def _best(found: Comparison, measure: Measure) -> Collection[str]:
     """The variants whose marks are full: the best, and those that cannot be told from it; or all of them."""
     if not _is_judged(found, measure):
         return found.variants
-    leader = found.leader(measure)
-    return (leader.best, *leader.tied)
+    return found.leader(measure).together
 
 
 def _is_judged(found: Comparison, measure: Measure) -> bool:
