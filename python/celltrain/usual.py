@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from celltrain.errors import InputError, ScenarioError
 from celltrain.registry import Measure, compared
+from celltrain.results.result import FAIRNESS
 from celltrain.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -14,14 +15,18 @@ if TYPE_CHECKING:
 __all__ = ["only_transfers", "usual_measures"]
 
 
-def usual_measures(known: Collection[str], scenarios: Callable[[], Iterable[Scenario]]) -> list[Measure]:
+def usual_measures(
+    known: Collection[str], scenarios: Callable[[], Iterable[Scenario]], comparable: int
+) -> list[Measure]:
     """These measures: where there are transfers or requests, those of how long they take come first.
 
-    Goodput and fairness index are left out where there is nothing else: the goodput is the load then.
+    Goodput and fairness index are left out where there is nothing else: the goodput is the load then. So is
+    the fairness index where one flow has nothing to share with.
 
     Args:
         known: the names of what was measured.
         scenarios: gives what ran.
+        comparable: how many flows the fairness index is about.
 
     Results of older versions, whose scenarios are not known, are compared by both.
     """
@@ -30,7 +35,8 @@ def usual_measures(known: Collection[str], scenarios: Callable[[], Iterable[Scen
     is_offered = False
     with suppress(InputError, ScenarioError):
         is_offered = all(map(all_offered, scenarios()))
-    return compared(known, is_offered=is_offered)
+    shared = known if comparable > 1 else [name for name in known if name != FAIRNESS]
+    return compared(shared, is_offered=is_offered)
 
 
 def only_transfers(result: "Result") -> bool:

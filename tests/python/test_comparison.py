@@ -22,9 +22,11 @@ from celltrain.margins import margin, part_of
 from celltrain.notes.advice import advice_on_variants
 from celltrain.plots import compared_points
 from celltrain.registry import COMPARED
-from celltrain.report import comparison_report
+from celltrain.report import comparison_report, run_report
 from celltrain.report.parts import points_chart
+from celltrain.report.sweep import sweep_report
 from celltrain.results.censored import TRANSFERS, legend
+from celltrain.sweeps.view import mean_lines
 from celltrain.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ def comparison(samples: np.ndarray) -> Comparison:
             summary={"metric": list(COMPARED)},
             sample=measured.__getitem__,
             unit=lambda name: registry.measure(name).unit,
+            comparable_flows=lambda: 2,
         )
     return Comparison({"replications": samples.shape[2]}, results)
 
@@ -512,6 +515,41 @@ def test_the_usual_measures_are_those_of_the_traffic(
     assert [one.name for one in found.measures] == names
     again = ct.Comparison.read(found.write(tmp_path / "out"))
     assert [one.name for one in again.measures] == names
+
+
+ONE_TCP = [{"name": "2", "traffic": {"kind": "cbr", "rate": "1 Mbit/s"}}]
+
+
+def test_the_fairness_of_one_flow_is_left_out(cli: Cli, scenario: ct.Scenario, tmp_path: Path) -> None:
+    """Of the only TCP flow it is 1, whatever happens."""
+    short = scenario.with_({"duration": "100 ms", "flow": ONE_TCP})
+    file = tmp_path / "one.toml"
+    file.write_text(short.to_toml(), encoding="utf-8")
+    title, names = "fairness index", [name for name in COMPARED if name != "fairness_index"]
+    found = ct.compare(short, ["epd", "ppd"], replications=1)
+    assert [one.name for one in found.measures] == names
+    assert title not in comparison_report(found)
+    assert "fairness_index" in found.results["epd"].estimates()["metric"], "it is stored all the same"
+    assert title not in cli("run", file, "--replications", "1").out
+    assert title not in run_report(found.results["epd"])
+    asked = ct.compare(short, ["epd", "ppd"], replications=1, measures=[title])
+    assert [one.title for one in asked.measures] == [title]
+    sweep = ct.sweep(short, grid={"switch.buffer": ["100 cells", "200 cells"]}, replications=1)
+    assert [one.name for one in sweep.measures] == names
+
+    both = ct.sweep(
+        scenario.with_(duration="100 ms"), grid={"topology.sources": [1, 2, 3]}, replications=2
+    )
+    assert [one.name for one in both.measures] == [*COMPARED]
+    assert [line[2] == "-" for line in mean_lines(both, 9)] == [True, False, False]
+    assert [line[2] == "-" for line in mean_lines(both, 1)] == [True]
+    page = sweep_report(ct.sweep(
+        scenario.with_(duration="100 ms"),
+        grid={"topology.sources": [1, 2, 3]},
+        replications=2,
+        measures=[title],
+    ))
+    assert "Best mean: 1.000 ± 0 at topology.sources = 1" not in page
 
 
 def test_variants_of_different_traffic_share_what_all_of_them_have(scenario: ct.Scenario) -> None:

@@ -89,7 +89,7 @@ duration = "2 ms"
 replications = 2
 topology = { kind = "leaf-spine", leaves = 2, spines = 1, hosts = 2 }
 link = { framing = "packets", rate = "1 Gbit/s", delay = "1 us" }
-switch = { buffer = "100 packets", memory = { size = "400 packets" } }
+switch = { buffer = "unlimited", memory = { size = "400 packets" } }
 """
 XON, XOFF = "switch.memory.pause.xon", "switch.memory.pause.xoff"
 

@@ -167,8 +167,8 @@ def _base(scenario: str, set_: list[str] | None, policies: str | None, vary: lis
         try:
             return options.load_scenario(scenario, [*(set_ or ()), *pairs])
         except ScenarioError as other:
-            if str(other) == str(error):
-                raise
+            if str(other) == str(error) or "unknown key" in str(error):
+                raise error from None
             of_first = ", ".join(f"{key}={value}" for key, value in first.items())
             raise ScenarioError(f"the variant with {of_first}: {other}") from error
 

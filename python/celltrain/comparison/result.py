@@ -153,7 +153,8 @@ class Comparison:
 
     def _usual(self, known: Collection[str]) -> list[str]:
         """The measures that are compared unless asked otherwise."""
-        return [one.name for one in usual_measures(known, lambda: self.scenarios.values())]
+        comparable = min(result.comparable_flows() for result in self.results.values())
+        return [one.name for one in usual_measures(known, lambda: self.scenarios.values(), comparable)]
 
     @property
     def judged(self) -> list[Measure]:

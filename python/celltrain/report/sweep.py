@@ -68,7 +68,8 @@ def _answers(sweep: Sweep, measure: Measure) -> list[str]:
     every = sweep.estimates(measure.name)
     cut = incomparable(sweep, measure.name)
     defined = {place: one for place, one in enumerate(every) if math.isfinite(one.mean)}
-    found = {place: one for place, one in defined.items() if place not in cut}
+    left_out = {*cut, *sweep.alone(measure.name)}
+    found = {place: one for place, one in defined.items() if place not in left_out}
     if not found:
         return _left_out(sweep, measure, cut) or [f"No point has a {measure.title}."]
     unit = sweep.unit(measure.name)

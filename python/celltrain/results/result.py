@@ -33,6 +33,9 @@ __all__ = ["NO_SCENARIO", "Group", "Result"]
 OF_SIZES = ("_tiny", "_small", "_medium", "_large")
 """How metrics end that are about flows of some sizes."""
 
+FAIRNESS = "fairness_index"
+"""The metric that says how evenly flows share; of one flow alone it is 1, whatever the flow gets."""
+
 NO_SCENARIO = "these results do not hold their scenario: run it again with this version"
 
 
@@ -229,13 +232,27 @@ class Result(Frames):
         return [{"metric": metric, "unit": one.unit, **one.row()} for metric, one in found.items()]
 
     def shown(self) -> dict[str, statistics.Estimate]:
-        """The estimates that tables show, by metric: without those of sizes that no completed flow had."""
+        """The estimates that tables show, by metric.
+
+        They are without those of sizes that no completed flow had, and without the fairness of one flow.
+        """
         found = {metric: self.estimate(metric) for metric in self._samples}
         return {
             metric: one
             for metric, one in found.items()
             if not (one.undefined == one.n and metric.endswith(OF_SIZES))
+            and (metric != FAIRNESS or self.comparable_flows() > 1)
         }
+
+    def comparable_flows(self) -> int:
+        """How many flows the fairness index is about: those with TCP, or all where none has it.
+
+        Results of an older version do not say which have TCP: then it is about all.
+        """
+        if not self._records and "kind" not in self.flows.columns:
+            return len({name for (name,) in self.rows("flows", "flow")})
+        kinds = dict(self.rows("flows", "flow", "kind"))
+        return sum(kind == "tcp" for kind in kinds.values()) or len(kinds)
 
     def rows(self, name: str, *columns: str) -> Iterable[tuple[Any, ...]]:
         """Some columns of a frame of `FRAMES` but `series`, as `frame_rows` gives them.

@@ -157,8 +157,8 @@ def _with_first(
         try:
             return load([*changes, *((key, toml_value(value, key)) for key, value in first.items())])
         except ScenarioError as other:
-            if str(other) == str(error):
-                raise
+            if str(other) == str(error) or "unknown key" in str(error):
+                raise error from None
             settings = ", ".join(f"{key} = {value_shown(value)}" for key, value in first.items())
             key = next(iter(first))
             raise PlanError(f"the point with {settings} cannot be run: {other}", key) from error

@@ -18,6 +18,7 @@ from celltrain.files.folder import Folder, claim
 from celltrain.registry import RENAMED, Measure, called, measure, resolution, unmeasured
 from celltrain.results import has_old_names, pandas_of, todays_names
 from celltrain.results.censored import Censored, Kind, kind_of
+from celltrain.results.result import FAIRNESS
 from celltrain.sweeps.censored import censored_at
 from celltrain.sweeps.frames import FRAMES, RECORDED
 from celltrain.text import counted
@@ -92,7 +93,7 @@ class Sweep:
         """
         if chosen := self.manifest.get("measures"):
             return [measure(name) for name in chosen]
-        shown = usual_measures(self.units, self._scenarios)
+        shown = usual_measures(self.units, self._scenarios, max(self._comparable, default=0))
         until = self.until
         if until is not None and until["metric"] not in [one.name for one in shown]:
             shown.insert(0, measure(until["metric"]))
@@ -107,6 +108,25 @@ class Sweep:
         if self.plan is None:
             raise InputError("the plan cannot be read")
         return map(self.plan.at, self.plan.along_axes())
+
+    @cached_property
+    def _comparable(self) -> list[int]:
+        """How many flows the fairness index of each point is about, in order: see `Result.comparable_flows`."""
+        import polars as pl
+
+        rows = self.scan("flows")
+        has_kind = "kind" in rows.collect_schema().names()
+        with_tcp = (pl.col("kind") == "tcp") if has_kind else pl.lit(value=False)
+        counts = rows.group_by("point", "replication").agg(with_tcp.sum().alias("tcp"), pl.len().alias("all"))
+        first = counts.group_by("point").agg(pl.col("tcp", "all").max()).collect()
+        found = {point: tcp or every for point, tcp, every in first.iter_rows()}
+        return [found.get(point, 0) for point in self.points["point"]]
+
+    def alone(self, metric: str) -> list[int]:
+        """The places in `points` where a metric says nothing: the fairness of fewer than two flows."""
+        if called(metric) != FAIRNESS:
+            return []
+        return [place for place, count in enumerate(self._comparable) if count < 2]
 
     @property
     def parameters(self) -> list[str]:

@@ -189,6 +189,8 @@ def mean_lines(sweep: Sweep, most: int) -> list[tuple[str, ...]]:
         if beside := _beside(sweep, one):
             marks = ("" if found is None else found.mark for found in beside)
             means = [", ".join(filter(None, both)) for both in zip(means, marks, strict=False)]
+        for place in sweep.alone(one.name):
+            means[place : place + 1] = ["-"] * (place < most)
         columns.append(means)
     return list(zip(*columns, strict=True))
 
