@@ -26,6 +26,7 @@ from celltrain.report import comparison_report, run_report
 from celltrain.report.parts import points_chart
 from celltrain.report.sweep import sweep_report
 from celltrain.results.censored import TRANSFERS, legend
+from celltrain.results.of_flows import sample
 from celltrain.sweeps.view import mean_lines
 from celltrain.verdicts import Verdict
 
@@ -632,6 +633,80 @@ def test_the_goodput_of_groups_is_shown_for_each_variant(
     printed = cli(*words).out
     assert "Goodput of groups" in printed
     assert re.search(r"many +ppd +2 +[\d.]+ ± [\d.]+ Mbit/s", printed)
+
+
+GROUPED = {"topology": {"kind": "dumbbell"}, "group": [{"name": "few"}, {"name": "many", "flows": 2}]}
+
+
+def test_a_measure_of_a_group_or_a_flow_can_be_chosen(
+    cli: Cli, scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    """Only suites could define one."""
+    grouped = scenario.with_({**GROUPED, "duration": "100 ms"})
+    file, out = tmp_path / "groups.toml", tmp_path / "out"
+    file.write_text(grouped.to_toml(), encoding="utf-8")
+    chosen = ["Goodput of many", "99th percentile of the transfer delay of many2", "cell loss ratio of few"]
+    names = ["goodput of many", "transfer_delay_p99 of many2", "cell_loss_ratio of few"]
+    found = ct.compare(grouped, ["epd", "ppd"], measures=chosen)
+    assert [one.name for one in found.measures] == names
+    assert [one.better for one in found.measures] == ["more", "less", "less"]
+    groups = {one.name: one for one in found.by_group()["ppd"]}
+    assert found.estimate("ppd", "goodput of many") == groups["many"].goodput
+    assert found.estimate("ppd", names[1]).resolution > 0, "as percentiles out of bins have it"
+    flows = found.results["epd"].flows
+    assert found.results["epd"].sample("timeouts of many") == [
+        flows.filter(pl.col("flow").str.starts_with("many"), replication=one)["timeouts"].sum()
+        for one in range(3)
+    ]
+    page = comparison_report(found)
+    assert "Which variant is best here by goodput of many?" in page
+    assert ct.Comparison.read(found.write(out)).sentences() == found.sentences()
+    words = ("compare", file, "--policies", "epd,ppd", "--measure")
+    rows = json.loads(cli(*words, ",".join(chosen), "--json").out)["rows"]
+    assert [row["metric"] for row in rows[:3]] == names
+    assert rows[0]["mean"] == found.estimate("epd", names[0]).mean
+    for wrong, said in (
+        ("goodput of mny", "goodput of mny: unknown group or flow 'mny': did you mean 'many'?"),
+        ("godput of many", "unknown measure 'godput of many': did you mean 'goodput of many'?"),
+        ("kind of many", "unknown measure 'kind of many'"),
+    ):
+        assert said in cli(*words, wrong).err
+        with pytest.raises(InputError, match=re.escape(said)):
+            ct.compare(grouped, ["epd", "ppd"], measures=[wrong])
+
+    sweep = ct.sweep(grouped, grid={"switch.buffer": ["100 cells", "200 cells"]}, measures=chosen)
+    assert [one.name for one in sweep.measures] == names
+    own = ct.run(grouped.with_({"switch.buffer": "200 cells"}))
+    assert sweep.table("goodput of many")["mean"][1] == own.estimate("goodput of many").mean
+    assert [one.name for one in sweep.by_group()] == ["few", "many"]
+    assert sweep.by_group()[1].points[1] == own.by_group()[1]
+    told = sweep.to_json()
+    assert {row["metric"] for row in told["rows"]} == {*names}
+    assert [(one["point"], one["group"]) for one in told["groups"]] == [
+        (0, "few"), (0, "many"), (1, "few"), (1, "many")
+    ]
+    assert "Goodput of groups at every point" in sweep_report(sweep)
+    with pytest.raises(InputError, match="did you mean 'many'"):
+        sweep.table("goodput of mny")
+    with pytest.raises(InputError, match="did you mean 'goodput of many'"):
+        ct.sweep(grouped, grid={"switch.buffer": ["100 cells", "200 cells"]}, measures=["godput of many"])
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "found"),
+    [
+        ("goodput of x", [1.0, 2.0, np.nan], 3.0),
+        ("transfer_delay_max of x", [1.0, 2.0], 2.0),
+        ("transfer_delay_p99 of x", [1.0, np.nan, 2.0], 1.5),
+        ("completion_time of x", [1.0, 2.0], 1.5),
+        ("completion_time of x", [1.0, np.nan], np.nan),
+        ("goodput of x", [np.nan], np.nan),
+    ],
+)
+def test_flows_of_a_group_add_up_or_are_averaged(name: str, values: list[float], found: float) -> None:
+    of_flows = registry.of_flows(name)
+    assert of_flows is not None
+    assert sample(of_flows, values) == pytest.approx(found, nan_ok=True)
 
 
 def test_a_measure_that_the_table_lacks_can_be_asked_for(scenario: ct.Scenario) -> None:

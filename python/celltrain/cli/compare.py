@@ -67,8 +67,8 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="A,B,…",
-            help="Show and judge these metrics of the summary, by name or title, instead of the usual ones. "
-            "Repeatable.",
+            help="Show and judge these metrics of the summary, by name or title, instead of the usual ones; "
+            "those of a group or a flow too, as \"goodput of bbr\". Repeatable.",
         ),
     ] = None,
     until_clear: Annotated[

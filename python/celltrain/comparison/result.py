@@ -149,7 +149,9 @@ class Comparison:
         table = self._usual(every) if asked is None else asked
         followed = (self.manifest.get("until_clear") or {}).get("measure")
         names = table if followed is None or followed in table else [followed, *table]
-        return [replace(every[name], unit=self.unit(name)) for name in names if name in every]
+        of_some = {name: registry.measure(name) for name in names if registry.of_flows(name) is not None}
+        known = every | of_some
+        return [replace(known[name], unit=self.unit(name)) for name in names if name in known]
 
     def _usual(self, known: Collection[str]) -> list[str]:
         """The measures that are compared unless asked otherwise."""
@@ -416,11 +418,11 @@ class Comparison:
         parts = sorted({part_of(one.name) for one in self.judged})
         if not parts:
             return ""
-        told = text.listed([text.exact_percent(part) for part in parts], "or")
-        of_bins = ", by how well percentiles are known," if len(parts) > 1 else ""
+        least, *coarser = map(text.exact_percent, parts)
+        of_bins = f" ({coarser[0]} for percentiles)" if coarser else ""
         return (
-            f"A star does not say that a difference matters: sentences call what differs by less than {told} of "
-            f"its value{of_bins} the same. "
+            "A star does not say that a difference matters: sentences call what differs by less than "
+            f"{least} of its value{of_bins} the same. "
         )
 
     def _shown(self, measure: Measure, found: statistics.Estimate) -> str:

@@ -15,7 +15,7 @@ from celltrain.sweeps import Sweep
 from celltrain.sweeps.axes import shown as written
 from celltrain.sweeps.censored import incomparable, incomparable_points, why_marked
 from celltrain.sweeps.result import imprecise
-from celltrain.sweeps.view import Facet, View, legend, mean_lines, placed
+from celltrain.sweeps.view import Facet, View, group_lines, legend, mean_lines, placed
 
 __all__ = ["sweep_report"]
 
@@ -227,6 +227,10 @@ def _table(page: Page, sweep: Sweep) -> None:
         page.table((*sweep.parameters, *titles), lines, text_columns=len(sweep.parameters))
         if said := legend(sweep, MOST_ROWS):
             page.text(text.capital(said), "note")
+    columns, lines = group_lines(sweep, MOST_ROWS)
+    if lines:
+        with page.folded("Goodput of groups at every point"):
+            page.table(columns, lines, text_columns=len(sweep.parameters))
     if sweep.points.height > MOST_ROWS:
         page.text(
             f"The first {MOST_ROWS} of {sweep.points.height:,} points; summary.parquet has all.", "note"

@@ -13,7 +13,8 @@ from celltrain import arguments, display, statistics
 from celltrain.errors import InputError, unknown
 from celltrain.files import folder, manifests
 from celltrain.files.parquet import frame_writer
-from celltrain.registry import called, measures, resolution, title, unmeasured
+from celltrain.registry import OfFlows, called, measures, of_flows, resolution, title, unmeasured
+from celltrain.results import of_flows as some
 from celltrain.results.frames import FRAMES, Frames, columns_of, pandas_of, record_frame, series_parts
 from celltrain.results.origin import about, provenance
 from celltrain.results.reading import CAPTURES, KeptCaptures, frame_rows, read_frames
@@ -117,7 +118,9 @@ class Result(Frames):
         return list(self.manifest["fingerprints"])
 
     def sample(self, metric: str) -> list[float]:
-        """A summary metric in every replication, in order.
+        """A summary metric in every replication, in order, or a measure of a group or a flow.
+
+            result.sample("goodput of bbr")
 
         Raises:
             InputError: nothing measured it.
@@ -140,9 +143,31 @@ class Result(Frames):
 
     def _sample(self, metric: str) -> _Sample:
         name = called(arguments.text("metric", metric))
+        if name not in self._samples and (found := of_flows(name)) is not None:
+            return self._sample_of(found)
         if name not in self._samples:
             raise unmeasured(metric, self._samples)
         return self._samples[name]
+
+    def _sample_of(self, found: OfFlows) -> _Sample:
+        """A measure of a group or a flow."""
+        if found.name not in self._of_flows:
+            units = self.manifest["units"]
+            column = some.column_of(found, units)
+            rows = [*self.rows("flows", "replication", "flow", "group", column)]
+            chosen = some.members(found, some.owners_of((flow, group) for _, flow, group, _ in rows))
+            values: dict[int, list[float]] = {}
+            for replication, flow, _, value in rows:
+                if flow in chosen:
+                    values.setdefault(replication, []).append(value)
+            every = [some.sample(found, values.get(n, ())) for n in range(self.manifest["replications"])]
+            self._of_flows[found.name] = _Sample(units[column], every)
+        return self._of_flows[found.name]
+
+    @cached_property
+    def _of_flows(self) -> dict[str, _Sample]:
+        """The measures of groups and flows that were asked for."""
+        return {}
 
     @cached_property
     def _samples(self) -> dict[str, _Sample]:

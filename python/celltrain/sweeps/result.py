@@ -1,8 +1,10 @@
 """What a sweep measured, as frames and as tables of means over the replications of each point."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, partial
 from math import prod
@@ -15,13 +17,15 @@ from celltrain import arguments, display, statistics, text
 from celltrain.errors import Defect, InputError, ScenarioError, unknown
 from celltrain.files import manifests
 from celltrain.files.folder import Folder, claim
-from celltrain.registry import RENAMED, Measure, called, measure, resolution, unmeasured
-from celltrain.results import has_old_names, pandas_of, todays_names
+from celltrain.registry import RENAMED, Measure, OfFlows, called, measure, of_flows, resolution, unmeasured
+from celltrain.results import Group, frame_rows, has_old_names, pandas_of, todays_names
+from celltrain.results import of_flows as some
 from celltrain.results.censored import Censored, Kind, kind_of
 from celltrain.results.result import FAIRNESS
 from celltrain.sweeps.censored import censored_at
 from celltrain.sweeps.frames import FRAMES, RECORDED
 from celltrain.text import counted
+from celltrain.traces import flow_groups
 from celltrain.usual import usual_measures
 from celltrain.verdicts import nearly_normal, spent_confidence
 
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
     from celltrain.scenario import Scenario
     from celltrain.sweeps.plan import Plan
 
-__all__ = ["KIND", "Lack", "Sweep", "imprecise", "lacking"]
+__all__ = ["KIND", "Lack", "Sweep", "SweepGroup", "imprecise", "lacking"]
 
 KIND = "sweep"
 """The kind of results in the manifest of a sweep's folder."""
@@ -49,6 +53,15 @@ MOST_NOTED = 1000
 
 STRETCH = 1 << 18
 """Rows of the summary that are read at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepGroup:
+    """A group of flows over the points of a sweep."""
+
+    name: str
+    points: list[Group | None]
+    """What its flows carried together at each point, in the order of `Sweep.points`; None where it is not."""
 
 
 class Sweep:
@@ -211,7 +224,9 @@ class Sweep:
             InputError: nothing measured it.
         """
         name = called(arguments.text("metric", metric))
-        if name not in self.units:
+        if name not in self.units and (found := of_flows(name)) is not None:
+            some.column_of(found, self.manifest["units"])
+        elif name not in self.units:
             raise unmeasured(metric, self.units)
         return name
 
@@ -220,6 +235,10 @@ class Sweep:
         import polars as pl
 
         name = self._called(metric)
+        if (found := of_flows(name)) is not None:
+            column = some.column_of(found, self.manifest["units"])
+            unit = pl.lit(self.manifest["units"][column]).alias("unit")
+            return self.points.select("point", unit)
         rows = self.scan("summary").filter(pl.col("metric") == name).select("point", "unit")
         return rows.unique(maintain_order=True).collect()
 
@@ -287,7 +306,9 @@ class Sweep:
 
     def _replicated(self, metric: str) -> Iterator[dict[int, float]]:
         """As `_samples`, by the replications that gave them."""
-        measured = self._measured(self._called(metric))
+        name = self._called(metric)
+        found = of_flows(name)
+        measured = self._measured(name) if found is None else self._measured_of(found)
         there = next(measured, None)
         for point, n in self.points.select("point", "replications").iter_rows():
             if there is None or there[0] != point:
@@ -313,6 +334,66 @@ class Sweep:
                     last, sample = point, {}
                 sample.update(zip(replications, values, strict=True))
         yield last, sample
+
+    def _measured_of(self, found: OfFlows) -> Iterator[tuple[int, dict[int, float]]]:
+        """As `_measured`, of a measure of a group or a flow; the points that have it.
+
+        Raises:
+            InputError: no point has such a group or flow.
+        """
+        column, is_there = some.column_of(found, self.manifest["units"]), False
+        every: dict[str, None] = {}
+        for point, rows in self._flows_by_point(column):
+            known = some.owners_of((flow, group) for _, flow, group, _ in rows)
+            every |= dict.fromkeys(known)
+            if found.owner not in known:
+                continue
+            is_there, chosen = True, some.members(found, known)
+            values: dict[int, list[float]] = {}
+            for replication, flow, _, value in rows:
+                if flow in chosen:
+                    values.setdefault(replication, []).append(value)
+            yield point, {replication: some.sample(found, sample) for replication, sample in values.items()}
+        if not is_there:
+            some.members(found, {name: () for name in every})
+
+    def _flows_by_point(self, column: str) -> "Iterator[tuple[int, list[tuple[int, str, int, float]]]]":
+        """The flows of each point, in order: replication, name, number of the group, and a column."""
+        rows = self.scan("flows").select("point", "replication", "flow", "group", column)
+        last, found = -1, list[tuple[int, str, int, float]]()
+        for point, *row in frame_rows(rows, "point", "replication", "flow", "group", column):
+            if point != last:
+                if found:
+                    yield last, found
+                last, found = point, []
+            found.append((row[0], row[1], row[2], row[3]))
+        if found:
+            yield last, found
+
+    def by_group(self) -> "list[SweepGroup]":
+        """What the flows of each group of the scenario carried together, at each point: see `Result.by_group`.
+
+        Groups come in the order in which points have them first.
+        """
+        return list(self._groups)
+
+    @cached_property
+    def _groups(self) -> "list[SweepGroup]":
+        rows = self.points.select("point", *self.parameters).rows(named=True)
+        places = {row["point"]: place for place, row in enumerate(rows)}
+        found: dict[str, list[Group | None]] = {}
+        for point, flows in self._flows_by_point("goodput"):
+            names = flow_groups({"flow": [row[1] for row in flows], "group": [row[2] for row in flows]})
+            carried: dict[str, dict[int, float]] = {}
+            for replication, flow, _, value in flows:
+                sums = carried.setdefault(names[flow], {})
+                sums[replication] = sums.get(replication, 0.0) + value
+            sizes = Counter(names.values())
+            for name, sums in carried.items():
+                every = found.setdefault(name, [None] * len(rows))
+                goodput = statistics.estimate([*sums.values()], unit="bit/s")
+                every[places[point]] = Group(name, sizes[name], goodput)
+        return [SweepGroup(name, every) for name, every in found.items()]
 
     def table(self, metric: str) -> "pl.DataFrame":
         """One row per point: the parameters, those with units also as numbers, then a mean and its counts.
@@ -385,8 +466,10 @@ class Sweep:
         kept = ("name", "celltrain", "seed", "parameters", "points", "runs", "cell_hops", "fingerprint")
         points = self.points.rows(named=True)
         rows = []
-        for metric, unit in self.units.items():
-            if metric not in (self.manifest.get("measures") or self.units):
+        chosen = self.manifest.get("measures") or [*self.units]
+        of_some = {name: self.unit(name) for name in chosen if of_flows(name) is not None}
+        for metric, unit in (self.units | of_some).items():
+            if metric not in chosen:
                 continue
             units = dict(self._units(metric).iter_rows())
             kind = kind_of(metric)
@@ -404,7 +487,23 @@ class Sweep:
                     }
                 )
         rows.sort(key=lambda row: row["point"])
-        return {**{key: self.manifest[key] for key in kept}, "notes": self.notes, "rows": rows}
+        carried = self.by_group()
+        groups = [
+            {
+                "point": point["point"],
+                "settings": {key: point[key] for key in self.parameters},
+                **one.to_json(),
+            }
+            for place, point in enumerate(points)
+            for group in carried
+            if (one := group.points[place]) is not None
+        ]
+        return {
+            **{key: self.manifest[key] for key in kept},
+            "notes": self.notes,
+            "rows": rows,
+            "groups": groups,
+        }
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Writes the folder of the sweep with its report, and returns its path.

@@ -15,13 +15,16 @@ from celltrain.statistics import Estimate, largest
 from celltrain.sweeps.axes import quantities, shown
 from celltrain.sweeps.result import Sweep
 
-__all__ = ["AxisView", "Facet", "View", "legend", "mean_lines", "placed"]
+__all__ = ["AxisView", "Facet", "View", "group_lines", "legend", "mean_lines", "placed"]
 
 MOST_LINES = 7
 """Lines of one panel: as many as there are colours that can be told apart."""
 
 MOST_FACETS = 12
 """Panels of one picture."""
+
+MOST_GROUPS = 6
+"""Groups of flows in a table of their goodput; `Sweep.by_group` has all of them."""
 
 LEAST_STEPS = 3
 """Steps from which on a quantity lies along a panel, however many names another axis has."""
@@ -193,6 +196,25 @@ def mean_lines(sweep: Sweep, most: int) -> list[tuple[str, ...]]:
             means[place : place + 1] = ["-"] * (place < most)
         columns.append(means)
     return list(zip(*columns, strict=True))
+
+
+def group_lines(sweep: Sweep, most: int) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The columns and lines of a table of the goodput of groups at the first points: a column for each group.
+
+    It has no lines where the flows are of fewer than two groups. Of very many it has the first `MOST_GROUPS`.
+    """
+    groups = sweep.by_group()
+    if len(groups) < 2:
+        return (), []
+    columns: list[Sequence[str]] = [
+        [shown(value) for value in sweep.points[key].head(most)] for key in sweep.parameters
+    ]
+    for group in groups[:MOST_GROUPS]:
+        every = [None if one is None else one.goodput for one in group.points]
+        size = largest(one for one in every if one is not None)
+        columns.append(["-" if one is None else text.interval(one, "bit/s", size) for one in every[:most]])
+    names = (f"goodput of {group.name}" for group in groups[:MOST_GROUPS])
+    return (*sweep.parameters, *names), list(zip(*columns, strict=True))
 
 
 def legend(sweep: Sweep, most: int) -> str:
