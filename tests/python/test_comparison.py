@@ -28,6 +28,7 @@ from celltrain.report.sweep import sweep_report
 from celltrain.results.censored import TRANSFERS, legend
 from celltrain.results.of_flows import sample
 from celltrain.sweeps.view import mean_lines
+from celltrain.usual import unresponsive_groups
 from celltrain.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def comparison(samples: np.ndarray) -> Comparison:
             sample=measured.__getitem__,
             unit=lambda name: registry.measure(name).unit,
             comparable_flows=lambda: 2,
+            has_columns=lambda *_: False,
         )
     return Comparison({"replications": samples.shape[2]}, results)
 
@@ -707,6 +709,57 @@ def test_flows_of_a_group_add_up_or_are_averaged(name: str, values: list[float],
     of_flows = registry.of_flows(name)
     assert of_flows is not None
     assert sample(of_flows, values) == pytest.approx(found, nan_ok=True)
+
+
+BESIDE = {
+    "topology": {"kind": "dumbbell"},
+    "measures": {"delays": "all"},
+    "group": [
+        {"name": "video", "flows": 2, "traffic": {"kind": "cbr", "rate": "1 Mbit/s"}},
+        {"name": "upload"},
+    ],
+}
+
+
+def test_the_delays_of_flows_that_do_not_respond_come_first(
+    cli: Cli, scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    """A game beside an upload was judged by the mean delay of all."""
+    beside = scenario.with_({"duration": "100 ms", **BESIDE})
+    found = ct.compare(beside, ["epd", "ppd"])
+    first = "transfer_delay_p99 of video"
+    assert [one.name for one in found.measures][:2] == [first, "goodput"]
+    assert not found.unmeasured_sentences()
+    page = comparison_report(found)
+    assert "Which variant is best here for video, without TCP, and which by goodput?" in page
+    assert all(escape(one) in page.partition("<nav")[2][:4000] for one in found.sentences()[:2])
+    alone = {**BESIDE, "group": BESIDE["group"][:1]}
+    greedy = ct.compare(scenario.with_({"duration": "100 ms", **alone}), ["epd", "ppd"], replications=1)
+    assert greedy.measures[0].name == "goodput", "there is no TCP to wait for"
+
+    sweep = ct.sweep(beside, grid={"switch.buffer": ["100 cells", "200 cells"]}, replications=2)
+    assert [one.name for one in sweep.measures][:2] == [first, "goodput"]
+    page = sweep_report(sweep)
+    delay, *_, goodput = re.findall(r'class="answer">([^<]*)<', page)
+    assert re.match(r"99th percentile of the transfer delay of video(: best mean| is) ", delay)
+    assert re.match(r"Goodput(: worst mean| is) ", goodput)
+
+    file = tmp_path / "beside.toml"
+    file.write_text(beside.with_({"measures.delays": "tcp"}).to_toml(), encoding="utf-8")
+    printed = cli("compare", file, "--policies", "epd,ppd").out
+    assert "Not compared: the delays of video, without TCP, which feel the queue and do not make room." in printed
+    assert first not in cli("compare", file, "--policies", "epd,ppd", "--json").out
+
+
+def test_flows_that_do_not_respond_stand_for_themselves_in_groups_of_others() -> None:
+    def flow(name: str, group: int, kind: str, category: str = "ubr") -> tuple[str, int, str, str, float]:
+        return name, group, kind, category, 1.0
+
+    rows = [flow("1", 0, "tcp"), flow("2", 0, "other"), flow("a1", 1, "other", "abr"), flow("b1", 2, "other")]
+    assert unresponsive_groups(rows) == {"2": True, "b": True}
+    assert unresponsive_groups(rows[1:]) == {}
+    assert unresponsive_groups(rows[:1]) == {}
+    assert unresponsive_groups([*rows, ("b1", 2, "other", "ubr", np.nan)]) == {"2": True, "b": False}
 
 
 def test_a_measure_that_the_table_lacks_can_be_asked_for(scenario: ct.Scenario) -> None:

@@ -332,7 +332,7 @@ def _show(found: "Comparison", headline: str) -> None:
         terminal.heading("State per VC")
         terminal.table(("policy", "what a switch keeps for each VC"), found.state_lines(), text_columns=2)
     terminal.say("")
-    for sentence in (*found.sentences(), *found.alike_sentences()):
+    for sentence in (*found.sentences(), *found.alike_sentences(), *found.unmeasured_sentences()):
         terminal.say(sentence)
     terminal.say_notes(found.notes)
     is_of_some = any(line.startswith("under ") and "set " in line for line in found.notes)

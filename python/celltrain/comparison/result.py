@@ -31,7 +31,7 @@ from celltrain.results import (
 )
 from celltrain.results.censored import REQUESTS, Censored, Kind, kind_of, legend
 from celltrain.scenario import Scenario, toml_value
-from celltrain.usual import usual_measures
+from celltrain.usual import OF_FLOWS, unresponsive_groups, usual_measures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +43,9 @@ __all__ = ["KIND", "Comparison", "different_units", "misled", "not_judged"]
 
 KIND = "compare"
 """The kind of results in the manifest of a comparison's folder."""
+
+MOST_NAMED = 5
+"""Flows and groups that a sentence names."""
 
 FAMILY_ERROR = 0.05
 """Probability that a table of differences calls any difference real that is not."""
@@ -156,7 +159,30 @@ class Comparison:
     def _usual(self, known: Collection[str]) -> list[str]:
         """The measures that are compared unless asked otherwise."""
         comparable = min(result.comparable_flows() for result in self.results.values())
-        return [one.name for one in usual_measures(known, lambda: self.scenarios.values(), comparable)]
+        every = [*self._unresponsive.values()]
+        measured = [owner for owner in every[0] if all(groups.get(owner) for groups in every)]
+        usual = usual_measures(known, lambda: self.scenarios.values(), comparable, measured)
+        return [one.name for one in usual]
+
+    @cached_property
+    def _unresponsive(self) -> dict[str, dict[str, bool]]:
+        """The flows that do not respond to congestion, under each variant: see `unresponsive_groups`."""
+        return {
+            name: unresponsive_groups(result.rows("flows", *OF_FLOWS)) if result.has_columns(*OF_FLOWS) else {}
+            for name, result in self.results.items()
+        }
+
+    def unmeasured_sentences(self) -> list[str]:
+        """What is said of flows that do not respond to congestion, whose delays nothing measured."""
+        every = self._unresponsive.values() if self.manifest.get("measures") is None else ()
+        owners = dict.fromkeys(owner for groups in every for owner, is_measured in groups.items() if not is_measured)
+        if not owners:
+            return []
+        names = text.listed([*owners]) if len(owners) <= MOST_NAMED else f"{len(owners):,} flows and groups"
+        return [
+            f"Not compared: the delays of {names}, without TCP, which feel the queue and do not make room. Set "
+            'measures.delays = "all" to measure them.'
+        ]
 
     @property
     def judged(self) -> list[Measure]:
@@ -582,7 +608,14 @@ class Comparison:
             display.caption(self),
             display.table(columns, self.mean_lines(), "Mean ± 95 % interval"),
             display.table(columns, self.difference_lines(), f"Difference from {self.baseline}, paired"),
-            display.lines([*self.sentences(), *self.alike_sentences(), self.explanation()]),
+            display.lines(
+                [
+                    *self.sentences(),
+                    *self.alike_sentences(),
+                    *self.unmeasured_sentences(),
+                    self.explanation(),
+                ]
+            ),
             display.notes(self.notes),
         )
         return "".join(parts)

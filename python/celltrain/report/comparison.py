@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from itertools import product
 
-from celltrain import text
+from celltrain import registry, text
 from celltrain.bounds import bounds
 from celltrain.comparison import POLICY_KEY, Comparison
 from celltrain.comparison.result import misled
@@ -43,7 +43,12 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
         f"{text.counted(m['replications'], 'replication')} of each with seed {m['seed']}",
     )
     first, *others = found.measures
-    page.lead(_question(first), [found.sentences()[0], *found.alike_sentences()])
+    leading = _leading(found)
+    answers = [found.sentences()[place] for place in range(leading)]
+    page.lead(
+        _question(found.measures[:leading]),
+        [*answers, *found.alike_sentences(), *found.unmeasured_sentences()],
+    )
     parts.notes(page, advice_on_variants(found))
     _chart(page, found, first)
     page.section("By other measures")
@@ -64,8 +69,26 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
     return page.html()
 
 
-def _question(measure: Measure) -> str:
-    """The question about the variants that the first measure answers."""
+def _leading(found: Comparison) -> int:
+    """How many measures answer the question: the first, or the delays of some flows and the one behind them.
+
+    Those of flows that do not respond to congestion come first, unless others were asked for.
+    """
+    if found.manifest.get("measures") is not None:
+        return 1
+    of_runs = [place for place, one in enumerate(found.measures) if registry.of_flows(one.name) is None]
+    return of_runs[0] + 1 if of_runs else 1
+
+
+def _question(leading: Sequence[Measure]) -> str:
+    """The question about the variants that the first measures answer."""
+    measure = leading[0]
+    if len(leading) > 1:
+        owners = [one.owner for one in (registry.of_flows(some.name) for some in leading) if one is not None]
+        return (
+            f"Which variant is best here for {text.listed(owners)}, without TCP, and which by "
+            f"{leading[-1].title}?"
+        )
     if measure.better is None:
         return f"How do the variants differ by {measure.title}?"
     return f"Which variant is best here by {measure.title}?"

@@ -274,10 +274,16 @@ class Result(Frames):
 
         Results of an older version do not say which have TCP: then it is about all.
         """
-        if not self._records and "kind" not in self.flows.columns:
+        if not self.has_columns("kind"):
             return len({name for (name,) in self.rows("flows", "flow")})
         kinds = dict(self.rows("flows", "flow", "kind"))
         return sum(kind == "tcp" for kind in kinds.values()) or len(kinds)
+
+    def has_columns(self, *columns: str) -> bool:
+        """Whether the frame `flows` has some columns; those of an older version may lack them."""
+        if not self._records:
+            return {*columns} <= {*self.flows.columns}
+        return all({*columns} <= record.flows.keys() for record in self._records)
 
     def rows(self, name: str, *columns: str) -> Iterable[tuple[Any, ...]]:
         """Some columns of a frame of `FRAMES` but `series`, as `frame_rows` gives them.

@@ -26,7 +26,7 @@ from celltrain.sweeps.censored import censored_at
 from celltrain.sweeps.frames import FRAMES, RECORDED
 from celltrain.text import counted
 from celltrain.traces import flow_groups
-from celltrain.usual import usual_measures
+from celltrain.usual import OF_FLOWS, unresponsive_groups, usual_measures
 from celltrain.verdicts import nearly_normal, spent_confidence
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Sweep:
         """
         if chosen := self.manifest.get("measures"):
             return [measure(name) for name in chosen]
-        shown = usual_measures(self.units, self._scenarios, max(self._comparable, default=0))
+        shown = usual_measures(self.units, self._scenarios, max(self._comparable, default=0), self._unresponsive)
         until = self.until
         if until is not None and until["metric"] not in [one.name for one in shown]:
             shown.insert(0, measure(until["metric"]))
@@ -134,6 +134,21 @@ class Sweep:
         first = counts.group_by("point").agg(pl.col("tcp", "all").max()).collect()
         found = {point: tcp or every for point, tcp, every in first.iter_rows()}
         return [found.get(point, 0) for point in self.points["point"]]
+
+    @cached_property
+    def _unresponsive(self) -> list[str]:
+        """The groups of flows that do not respond to congestion, whose delays every point measures."""
+        import polars as pl
+
+        rows = self.scan("flows")
+        if not {*OF_FLOWS} <= {*rows.collect_schema().names()}:
+            return []
+        keys = OF_FLOWS[:-1]
+        is_measured = pl.col(OF_FLOWS[-1]).is_finite().all()
+        each = rows.group_by(*keys, maintain_order=True).agg(
+            pl.when(is_measured).then(0.0).otherwise(math.nan).first()
+        )
+        return [owner for owner, is_there in unresponsive_groups(each.collect().iter_rows()).items() if is_there]
 
     def alone(self, metric: str) -> list[int]:
         """The places in `points` where a metric says nothing: the fairness of fewer than two flows."""
