@@ -83,7 +83,9 @@ class Leader:
             for name, one in zip(order[1:], towards[1:], strict=True)
         }
         least = {name: margin(measure.name, means[best], means[name]) for name in behind}
-        same = [name for name, one in behind.items() if one.n >= verdicts.LEAST and _is_within(one, least[name])]
+        same = [
+            name for name, one in behind.items() if one.n >= verdicts.LEAST and _is_within(one, least[name])
+        ]
         apart = next((name for name in behind if name not in same), None)
         is_small = apart is not None and behind[apart].mean < least[apart]
         return Leader(
@@ -131,8 +133,8 @@ class Leader:
             return self._alike()
         if not self.tied and self.is_small:
             return (
-                f"Undecided by {what}: {best} is {lead} ahead of {next_best}, and these replications cannot tell "
-                f"whether by {self._part} (n = {n})."
+                f"Undecided by {what}: {best} is {lead} ahead of {next_best}, and these replications cannot "
+                f"tell whether by {self._part} (n = {n})."
             )
         if not self.tied:
             return f"Best by {what}: {best}, {lead} ahead of the runner-up, {next_best} (n = {n})."

@@ -1,8 +1,8 @@
 """The smallest difference that matters: one below it is "the same within", however sure it is.
 
 A difference of 0.001 % can be significant where runs hardly vary, and yet decides nothing. What matters is a
-part of the larger of the two means: of its resolution where that is coarser, as for percentiles out of bins. Intervals and stars do not look at it: they say whether there
-is a difference at all.
+part of the larger of the two means, and no less than the resolution of the measure, as of percentiles out of
+bins. Intervals and stars do not look at it: they say whether there is a difference at all.
 """
 
 import math

@@ -159,7 +159,9 @@ class OfFlows:
     @property
     def measure(self) -> Measure:
         """It as a measure of runs."""
-        over = "sum" if self.column.aggregation.startswith("sum") else "largest" if self.is_largest else "mean"
+        over = (
+            "sum" if self.column.aggregation.startswith("sum") else "largest" if self.is_largest else "mean"
+        )
         return Measure(
             self.name,
             f"{self.column.title}{_OF}{self.owner}",

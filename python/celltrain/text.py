@@ -74,7 +74,7 @@ def interval(found: Estimate, unit: str, like: float | None = None, *, is_count:
     """A mean with half of the width of its interval, to the same decimal: "149.8 ± 0.3 Mbit/s".
 
     An undefined mean says in how many replications the measure has no value. One with a resolution, as that
-    of percentiles, has no digits beyond it: "21.2 ± 0.0 ms" where the interval is narrower.
+    of percentiles, has no digits beyond it: "21.2 ± 0 ms" where the interval is narrower.
 
     Args:
         found: the mean.
@@ -114,7 +114,8 @@ def _both(mean: float, spread: float, most: int | None = None) -> str:
     places = 1 - _exponent(spread, 2)
     places = places if most is None else min(places, most)
     if places <= MOST_PLACES:
-        return f"{mean:z,.{max(places, 0)}f} ± {spread:,.{max(places, 0)}f}"
+        half = f"{spread:,.{max(places, 0)}f}"
+        return f"{mean:z,.{max(places, 0)}f} ± {half if half.strip('0.') else '0'}"
     power = _exponent(max(abs(mean), spread), places)
     unit, digits = 10.0**power, places + power
     return f"{mean / unit:z.{digits}f}e{power:03} ± {spread / unit:.{digits}f}e{power:03}"

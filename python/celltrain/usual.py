@@ -76,8 +76,8 @@ def unresponsive_groups(flows: Iterable[tuple[str, int, str, str, float]]) -> di
     groups: dict[str, int] = {}
     delays: dict[str, list[float]] = {}
     kinds: dict[str, tuple[str, str]] = {}
-    for flow, group, kind, category, delay in flows:
-        groups[flow], kinds[flow] = group, (kind, category)
+    for flow, number, kind, category, delay in flows:
+        groups[flow], kinds[flow] = number, (kind, category)
         delays.setdefault(flow, []).append(delay)
     firm = {flow for flow, (kind, category) in kinds.items() if kind != TCP and category != ABR}
     if not firm or all(kind != TCP for kind, _ in kinds.values()):
@@ -85,10 +85,10 @@ def unresponsive_groups(flows: Iterable[tuple[str, int, str, str, float]]) -> di
     names = flow_groups({"flow": [*groups], "group": [*groups.values()]})
     mixed = {names[flow] for flow in groups if flow not in firm}
     found: dict[str, bool] = {}
-    for flow in groups:
+    for flow, number in groups.items():
         if flow in firm:
             group = names[flow]
-            owner = flow if group in mixed or group == f"group {groups[flow]}" else group
+            owner = flow if group in mixed or group == f"group {number}" else group
             found[owner] = found.get(owner, True) and all(map(math.isfinite, delays[flow]))
     return found
 

@@ -133,7 +133,9 @@ def test_the_best_are_several_where_they_are_the_same_and_others_are_not() -> No
     leader = leads(100.0, 99.9, 50.0).leader("goodput")
     assert leader.verdict is Verdict.CONTRADICTED
     assert leader.together == ("variant 0", "variant 1")
-    assert leader.sentence().startswith("Best by goodput: variant 0 and variant 1, the same within 1 % (from ")
+    assert leader.sentence().startswith(
+        "Best by goodput: variant 0 and variant 1, the same within 1 % (from "
+    )
 
 
 def test_a_lead_that_may_matter_or_not_is_undecided() -> None:
@@ -142,8 +144,8 @@ def test_a_lead_that_may_matter_or_not_is_undecided() -> None:
     assert (leader.tied, leader.same, leader.is_small) == ((), (), True)
     assert leader.verdict is Verdict.UNDECIDED
     assert re.fullmatch(
-        r"Undecided by goodput: variant 0 is [\d.]+ ± [\d.]+ bit/s ahead of variant 1, and these replications "
-        r"cannot tell whether by 1 % \(n = 6\)\.",
+        r"Undecided by goodput: variant 0 is [\d.]+ ± [\d.]+ bit/s ahead of variant 1, and these "
+        r"replications cannot tell whether by 1 % \(n = 6\)\.",
         leader.sentence(),
     )
     assert leads(100.0, 98.5, spread=2e-3).leader("goodput").verdict is Verdict.SUPPORTED
@@ -540,18 +542,18 @@ def test_the_fairness_of_one_flow_is_left_out(cli: Cli, scenario: ct.Scenario, t
     sweep = ct.sweep(short, grid={"switch.buffer": ["100 cells", "200 cells"]}, replications=1)
     assert [one.name for one in sweep.measures] == names
 
-    both = ct.sweep(
-        scenario.with_(duration="100 ms"), grid={"topology.sources": [1, 2, 3]}, replications=2
-    )
+    both = ct.sweep(scenario.with_(duration="100 ms"), grid={"topology.sources": [1, 2, 3]}, replications=2)
     assert [one.name for one in both.measures] == [*COMPARED]
     assert [line[2] == "-" for line in mean_lines(both, 9)] == [True, False, False]
     assert [line[2] == "-" for line in mean_lines(both, 1)] == [True]
-    page = sweep_report(ct.sweep(
-        scenario.with_(duration="100 ms"),
-        grid={"topology.sources": [1, 2, 3]},
-        replications=2,
-        measures=[title],
-    ))
+    page = sweep_report(
+        ct.sweep(
+            scenario.with_(duration="100 ms"),
+            grid={"topology.sources": [1, 2, 3]},
+            replications=2,
+            measures=[title],
+        )
+    )
     assert "Best mean: 1.000 ± 0 at topology.sources = 1" not in page
 
 
@@ -685,7 +687,10 @@ def test_a_measure_of_a_group_or_a_flow_can_be_chosen(
     told = sweep.to_json()
     assert {row["metric"] for row in told["rows"]} == {*names}
     assert [(one["point"], one["group"]) for one in told["groups"]] == [
-        (0, "few"), (0, "many"), (1, "few"), (1, "many")
+        (0, "few"),
+        (0, "many"),
+        (1, "few"),
+        (1, "many"),
     ]
     assert "Goodput of groups at every point" in sweep_report(sweep)
     with pytest.raises(InputError, match="did you mean 'many'"):
@@ -711,7 +716,7 @@ def test_flows_of_a_group_add_up_or_are_averaged(name: str, values: list[float],
     assert sample(of_flows, values) == pytest.approx(found, nan_ok=True)
 
 
-BESIDE = {
+BESIDE: dict[str, Any] = {
     "topology": {"kind": "dumbbell"},
     "measures": {"delays": "all"},
     "group": [
@@ -731,7 +736,10 @@ def test_the_delays_of_flows_that_do_not_respond_come_first(
     assert [one.name for one in found.measures][:2] == [first, "goodput"]
     assert not found.unmeasured_sentences()
     page = comparison_report(found)
-    assert "Which variant is best here for video, without TCP, and which by goodput?" in page
+    assert (
+        "Which variant is best here for video, which does not respond to congestion, and which by goodput?"
+        in page
+    )
     assert all(escape(one) in page.partition("<nav")[2][:4000] for one in found.sentences()[:2])
     alone = {**BESIDE, "group": BESIDE["group"][:1]}
     greedy = ct.compare(scenario.with_({"duration": "100 ms", **alone}), ["epd", "ppd"], replications=1)
@@ -747,7 +755,7 @@ def test_the_delays_of_flows_that_do_not_respond_come_first(
     file = tmp_path / "beside.toml"
     file.write_text(beside.with_({"measures.delays": "tcp"}).to_toml(), encoding="utf-8")
     printed = cli("compare", file, "--policies", "epd,ppd").out
-    assert "Not compared: the delays of video, without TCP, which feel the queue and do not make room." in printed
+    assert "Not compared: the delays of video, which do not respond to congestion: set measures." in printed
     assert first not in cli("compare", file, "--policies", "epd,ppd", "--json").out
 
 

@@ -16,10 +16,10 @@ import polars as pl
 import pytest
 
 import celltrain as ct
+from celltrain import registry
 from celltrain.files.folder import claim
 from celltrain.plots.style import lay_out, panels, styled
 from celltrain.plots.sweep import MARGINS, _ends, draw_sweep, heat_map, lines, trade_off
-from celltrain.registry import measure
 from celltrain.report.sweep import sweep_report
 from celltrain.statistics import Estimate
 from celltrain.sweeps.result import imprecise
@@ -482,27 +482,34 @@ def test_more_goodput_over_a_faster_link_is_no_finding(scenario: ct.Scenario) ->
 def test_measures_scale_with_rates_sizes_and_durations(key: str, name: str, scales: bool) -> None:
     manifest = {"axes": [{"keys": ["tcp.stack"], "steps": ["a", "b"]}, {"keys": [key], "steps": ["1", "2"]}]}
     sweep = SimpleNamespace(manifest=manifest)
-    assert scaling_axes(sweep, measure(name)) == [1] * scales  # type: ignore[arg-type]
+    assert scaling_axes(sweep, registry.measure(name)) == [1] * scales  # type: ignore[arg-type]
     manifest["axes"][1]["steps"] = ["1"]
-    assert scaling_axes(sweep, measure(name)) == []  # type: ignore[arg-type]
+    assert scaling_axes(sweep, registry.measure(name)) == []  # type: ignore[arg-type]
+
+
+MEGA, SPREAD = "1.00", "± 0.00010 Mbit/s"
+NEAR = "1 other point is within 1 % of it"
+TIED = "1 other point ties with it, and 1 more is within 1 % of it"
 
 
 @pytest.mark.parametrize(
     ("means", "said"),
     [
-        ((1e6, 1.001e6, 0.9995e6), ["Goodput is 1.00100 ± 0.00010 Mbit/s or the same within 1 % at every point."]),
+        (
+            (1e6, 1.001e6, 0.9995e6),
+            ["Goodput is 1.00100 ± 0.00010 Mbit/s or the same within 1 % at every point."],
+        ),
         (
             (1e6, 1.001e6, 0.5e6),
             [
-                "Best mean: 1.00100 ± 0.00010 Mbit/s at switch.buffer = 200 cells; 1 other point is within 1 % of it.",
+                f"Best mean: {MEGA}100 {SPREAD} at switch.buffer = 200 cells; {NEAR}.",
                 "Worst mean: 500.00 ± 0.10 kbit/s at switch.buffer = 300 cells.",
             ],
         ),
         (
             (1e6, 1e6, 0.995e6, 0.5e6),
             [
-                "Best mean: 1.00000 ± 0.00010 Mbit/s at switch.buffer = 100 cells; 1 other point ties with it, "
-                "and 1 more is within 1 % of it.",
+                f"Best mean: {MEGA}000 {SPREAD} at switch.buffer = 100 cells; {TIED}.",
                 "Worst mean: 500.00 ± 0.10 kbit/s at switch.buffer = 400 cells.",
             ],
         ),

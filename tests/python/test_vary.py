@@ -103,7 +103,9 @@ def test_what_is_set_and_what_varies_are_valid_together(cli: Cli, tmp_path: Path
     assert answer.code == 0, answer.err
     assert {row["variant"] for row in json.loads(answer.out)["rows"]} == {"20 packets", "40 packets"}
     wrong = cli(*vary, "--set", f"{XON}=30 packets")
-    assert f"the variant with {XOFF}=20 packets: --set {XON}=30 packets: {XON}: expected 20 packets" in wrong.err
+    assert (
+        f"the variant with {XOFF}=20 packets: --set {XON}=30 packets: {XON}: expected 20 packets" in wrong.err
+    )
     assert cli(*vary, "--set", "switch.bufer=1 packet").err.startswith("error: --set switch.bufer=1 packet")
 
     plan = tmp_path / "plan.toml"

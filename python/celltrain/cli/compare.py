@@ -68,7 +68,7 @@ def compare(
         typer.Option(
             metavar="A,B,…",
             help="Show and judge these metrics of the summary, by name or title, instead of the usual ones; "
-            "those of a group or a flow too, as \"goodput of bbr\". Repeatable.",
+            'those of a group or a flow too, as "goodput of bbr". Repeatable.',
         ),
     ] = None,
     until_clear: Annotated[
@@ -179,7 +179,7 @@ def _first(policies: str | None, vary: list[str] | None) -> dict[str, object]:
 
     if policies is not None:
         names = options.words(policies, "--policies", "tail-drop,epd")
-        return {POLICY_KEY: name for name in names[:1] if name != ALL}
+        return {} if names[0] == ALL else {POLICY_KEY: names[0]}
     values = {key: _values(some) for key, some in options.settings(vary, "--vary", lists=True).items()}
     return {key: some[0] for key, some in values.items() if some}
 

@@ -35,7 +35,7 @@ def sweep(
         typer.Option(
             metavar="A,B,…",
             help="Show these metrics of the summary, by name or title, instead of the usual ones: in the "
-            "table, the report and the pictures. Those of a group or a flow too, as \"goodput of bbr\". The "
+            'table, the report and the pictures. Those of a group or a flow too, as "goodput of bbr". The '
             "frames have all. Repeatable.",
         ),
     ] = None,

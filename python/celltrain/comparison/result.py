@@ -168,21 +168,23 @@ class Comparison:
     def _unresponsive(self) -> dict[str, dict[str, bool]]:
         """The flows that do not respond to congestion, under each variant: see `unresponsive_groups`."""
         return {
-            name: unresponsive_groups(result.rows("flows", *OF_FLOWS)) if result.has_columns(*OF_FLOWS) else {}
+            name: unresponsive_groups(result.rows("flows", *OF_FLOWS))
+            if result.has_columns(*OF_FLOWS)
+            else {}
             for name, result in self.results.items()
         }
 
     def unmeasured_sentences(self) -> list[str]:
         """What is said of flows that do not respond to congestion, whose delays nothing measured."""
         every = self._unresponsive.values() if self.manifest.get("measures") is None else ()
-        owners = dict.fromkeys(owner for groups in every for owner, is_measured in groups.items() if not is_measured)
+        owners = dict.fromkeys(
+            owner for groups in every for owner, is_measured in groups.items() if not is_measured
+        )
         if not owners:
             return []
         names = text.listed([*owners]) if len(owners) <= MOST_NAMED else f"{len(owners):,} flows and groups"
-        return [
-            f"Not compared: the delays of {names}, without TCP, which feel the queue and do not make room. Set "
-            'measures.delays = "all" to measure them.'
-        ]
+        which = f"Not compared: the delays of {names}, which do not respond to congestion"
+        return [f'{which}: set measures.delays = "all" to measure them.']
 
     @property
     def judged(self) -> list[Measure]:

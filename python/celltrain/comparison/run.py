@@ -70,7 +70,8 @@ def compare(
             more nor less is better variants differ, and none is best.
         until_clear: a metric of the summary, by name or title: as many more replications are added, again and
             again, until a single variant is best by it, the best are the same within the least difference
-            that matters (`celltrain.margins`), or it is undefined in a replication. Each look at the data spends a part of the error (`celltrain.verdicts.spent_share`), so that looking often names no
+            that matters (`celltrain.margins`), or it is undefined in a replication. Each look at the data
+            spends a part of the error (`celltrain.verdicts.spent_share`), so that looking often names no
             winner that there is not.
         max_replications: with `until_clear`, replications of each at most, clear or not; also where the
             scenario's own number is larger.

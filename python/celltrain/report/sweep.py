@@ -113,7 +113,7 @@ def _ends_of(sweep: Sweep, measure: Measure) -> list[str]:
 
 
 def _ranked(sweep: Sweep, measure: Measure, found: Mapping[int, Estimate], count: int) -> list[str]:
-    """The best and the worst of some points, or of those of each value of an axis with which a measure scales.
+    """The best and the worst of some points, or of those of each value of an axis that scales the measure.
 
     Args:
         sweep: the sweep.
@@ -138,15 +138,13 @@ def _ranked(sweep: Sweep, measure: Measure, found: Mapping[int, Estimate], count
     name = text.capital(measure.title)
     if all(len(one) == 1 for one in groups.values()):
         low, high = (choose(found, key=lambda place: found[place].mean) for choose in (min, max))
-        ends = [
-            f"{text.interval(found[place], sweep.unit(measure.name))} at {_point(sweep, place, sweep.parameters)}"
-            for place in (low, high)
-        ]
+        unit = sweep.unit(measure.name)
+        ends = [f"{text.interval(found[place], unit)} at {_point(sweep, place)}" for place in (low, high)]
         return [f"{name} scales with {text.listed(keys)}, so no point is best: {ends[0]}, {ends[1]}."]
     lines = [f"{name} scales with {text.listed(keys)}: points are compared within each value of it."]
-    for one in [*groups.values()][:MOST_VALUES]:
-        at = _point(sweep, next(iter(one)), keys)
-        best, *worst = _ends(sweep, measure, one, others)
+    for some in [*groups.values()][:MOST_VALUES]:
+        at = _point(sweep, next(iter(some)), keys)
+        best, *worst = _ends(sweep, measure, some, others)
         lines.append(f"At {at}: best mean {best}. Worst mean: {worst[0]}." if worst else f"At {at}: {best}.")
     if (more := len(groups) - MOST_VALUES) > 0:
         lines.append(f"{text.counted(more, 'more value')}: see the charts.")
@@ -184,7 +182,7 @@ def _left_out(sweep: Sweep, measure: Measure, cut: Sequence[int]) -> list[str]:
 def _reached(
     sweep: Sweep, measure: Measure, found: Mapping[int, Estimate], mean: float, keys: Sequence[str]
 ) -> str:
-    """A mean with its interval, and the points that have it, the first by its settings; how many are the same."""
+    """A mean with its interval, and the points that have it: the first by its settings, and how many."""
     places = [place for place, one in found.items() if one.mean == mean]
     least = margin(measure.name, mean, mean)
     near = sum(one.mean != mean and abs(one.mean - mean) < least for one in found.values())
@@ -246,9 +244,12 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
     cut = {*incomparable_points(sweep, measure.name)}
     low, high = bounds(measure)
     limits = (low / factor, high / factor)
-    scale = (
-        _scale([one for one in scaled if math.isfinite(one.mean)], limits) if len(view.facets) > 1 else None
-    )
+    has_panels = len(view.facets) > 1
+    is_alike = has_panels and not _differ_by_scale(sweep, measure, view)
+    scale = _scale([one for one in scaled if math.isfinite(one.mean)], limits) if is_alike else None
+    if has_panels and not view.has_many_lines:
+        own = "" if is_alike else " Each panel has a scale of its own."
+        page.text(f"{_caption(measure, scaled, view, cut)}{own}", "note")
     for facet in view.facets:
         if view.has_many_lines:
             _heat_table(page, scaled, facet, view, cut)
@@ -268,13 +269,26 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
             bounds=limits,
             scale=scale,
             cut=[[point in cut for point in points] for points in facet.rows] if cut else None,
+            panel_of=measure.name if has_panels else "",
         )
-        over = f" over {view.along.name}"
-        lines = f", a colour for each {view.lines.name}" if view.lines else ""
-        where = f" ({facet.title})" if facet.title else ""
-        marks = parts.marks(scaled[point] for points in facet.rows for point in points)
-        hollow = f" Hollow marks: {why_marked(measure.name)}." if cut else ""
-        page.chart(chart, f"{text.capital(measure.title)}{over}{lines}{where}.{marks}{hollow}")
+        title = facet.title if has_panels else ""
+        page.chart(chart, "" if has_panels else _caption(measure, scaled, view, cut), title)
+
+
+def _differ_by_scale(sweep: Sweep, measure: Measure, view: View) -> bool:
+    """Whether panels differ by an axis with which the measure scales: on one scale most would be flat."""
+    axes = sweep.manifest["axes"]
+    scaling = {", ".join(axes[place]["keys"]) for place in scaling_axes(sweep, measure)}
+    return bool(scaling - {view.along.name, view.lines.name if view.lines else ""})
+
+
+def _caption(measure: Measure, found: Sequence[Estimate], view: View, cut: Collection[int]) -> str:
+    """What the charts of a measure show."""
+    lines = f", a colour for each {view.lines.name}" if view.lines else ""
+    shown = (found[point] for facet in view.facets for points in facet.rows for point in points)
+    hollow = f" Hollow marks: {why_marked(measure.name)}." if cut else ""
+    said = f"{text.capital(measure.title)} over {view.along.name}{lines}."
+    return f"{said}{parts.marks(shown)}{hollow}"
 
 
 def _scale(found: list[Estimate], limits: Bounds) -> tuple[float, float] | None:

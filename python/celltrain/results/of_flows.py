@@ -1,8 +1,8 @@
 """Measures of some of the flows: "goodput of bbr" is what the flows of a group carry together, or one flow.
 
-The name of any column of flows that holds numbers, or its title, stands before "of", and the name of a group
-or a flow behind it. Over the flows of a group rates and counts add up, the largest of something is that of the
-largest, and everything else is the mean over the flows.
+The name or title of any column of flows that holds numbers stands before "of", and the name of a group or a
+flow behind it. Over the flows of a group rates and counts add up, the largest of something is the largest
+of all, and everything else is the mean over the flows.
 """
 
 import math

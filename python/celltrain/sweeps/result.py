@@ -106,7 +106,9 @@ class Sweep:
         """
         if chosen := self.manifest.get("measures"):
             return [measure(name) for name in chosen]
-        shown = usual_measures(self.units, self._scenarios, max(self._comparable, default=0), self._unresponsive)
+        shown = usual_measures(
+            self.units, self._scenarios, max(self._comparable, default=0), self._unresponsive
+        )
         until = self.until
         if until is not None and until["metric"] not in [one.name for one in shown]:
             shown.insert(0, measure(until["metric"]))
@@ -124,7 +126,7 @@ class Sweep:
 
     @cached_property
     def _comparable(self) -> list[int]:
-        """How many flows the fairness index of each point is about, in order: see `Result.comparable_flows`."""
+        """How many flows the fairness index of each point is about: see `Result.comparable_flows`."""
         import polars as pl
 
         rows = self.scan("flows")
@@ -148,7 +150,9 @@ class Sweep:
         each = rows.group_by(*keys, maintain_order=True).agg(
             pl.when(is_measured).then(0.0).otherwise(math.nan).first()
         )
-        return [owner for owner, is_there in unresponsive_groups(each.collect().iter_rows()).items() if is_there]
+        return [
+            owner for owner, is_there in unresponsive_groups(each.collect().iter_rows()).items() if is_there
+        ]
 
     def alone(self, metric: str) -> list[int]:
         """The places in `points` where a metric says nothing: the fairness of fewer than two flows."""
@@ -370,7 +374,7 @@ class Sweep:
                     values.setdefault(replication, []).append(value)
             yield point, {replication: some.sample(found, sample) for replication, sample in values.items()}
         if not is_there:
-            some.members(found, {name: () for name in every})
+            some.members(found, dict.fromkeys(every, ()))
 
     def _flows_by_point(self, column: str) -> "Iterator[tuple[int, list[tuple[int, str, int, float]]]]":
         """The flows of each point, in order: replication, name, number of the group, and a column."""
@@ -386,7 +390,7 @@ class Sweep:
             yield last, found
 
     def by_group(self) -> "list[SweepGroup]":
-        """What the flows of each group of the scenario carried together, at each point: see `Result.by_group`.
+        """What the flows of each group carried together at each point: see `Result.by_group`.
 
         Groups come in the order in which points have them first.
         """

@@ -30,8 +30,8 @@ def scaling_axes(sweep: Sweep, measure: Measure) -> list[int]:
     """The axes of a sweep, by their places in the plan, with which a measure scales by itself.
 
     Goodput does with the rates of links and sources, and times with those of links, since a buffer drains the
-    faster; times of transfers do with their sizes and number and with the delays of links, and counts with the duration.
-    Points are compared within each value of such an axis, and not across them.
+    faster; times of transfers do with their sizes and number and with the delays of links, and counts with
+    the duration. Points are compared within each value of such an axis, and not across them.
     """
     return [
         place
