@@ -374,6 +374,8 @@ def nearest_of_flows(name: str) -> str | None:
     import difflib
 
     column, of, owner = name.rpartition(_OF)
+    if of_flows(name) is not None:
+        return None
     if not of or not owner.strip() or difflib.get_close_matches(plain(name), spellings(), n=1, cutoff=0.8):
         return None
     known = {one: own for one, own in spellings(("flow",)).items() if own not in NAMES_OF_FLOWS}

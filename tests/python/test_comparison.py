@@ -27,6 +27,7 @@ from celltrain.report.parts import points_chart
 from celltrain.report.sweep import sweep_report
 from celltrain.results.censored import TRANSFERS, legend
 from celltrain.results.of_flows import sample
+from celltrain.sweeps.censored import incomparable
 from celltrain.sweeps.view import mean_lines
 from celltrain.usual import unresponsive_groups
 from celltrain.verdicts import Verdict
@@ -697,6 +698,62 @@ def test_a_measure_of_a_group_or_a_flow_can_be_chosen(
         sweep.table("goodput of mny")
     with pytest.raises(InputError, match="did you mean 'goodput of many'"):
         ct.sweep(grouped, grid={"switch.buffer": ["100 cells", "200 cells"]}, measures=["godput of many"])
+
+
+def test_a_run_prints_the_measures_that_were_chosen(cli: Cli, scenario: ct.Scenario, tmp_path: Path) -> None:
+    file = tmp_path / "groups.toml"
+    file.write_text(scenario.with_({**GROUPED, "duration": "100 ms"}).to_toml(), encoding="utf-8")
+    words = ("run", file, "--measure")
+    printed = cli(*words, "Goodput of many,efficiency").out
+    assert re.search(r"goodput of many +[\d.]+ ± [\d.]+ Mbit/s\n +efficiency +[\d.]+ ± ", printed)
+    assert "cell loss ratio" not in printed
+    rows = json.loads(cli(*words, "goodput of many,efficiency", "--json").out)["metrics"]
+    assert [row["metric"] for row in rows] == ["goodput of many", "efficiency"]
+    for wrong, said in (
+        ("goodput of mny", "did you mean 'many'?"),
+        ("godput of many", "did you mean 'goodput of many'?"),
+        ("fct_p50", "runs of this scenario lack the measure 'fct_p50'"),
+        (",", "--measure lists nothing"),
+    ):
+        answer = cli(*words, wrong)
+        assert answer.code == 2
+        assert said in answer.err
+
+
+def test_replications_go_on_until_a_measure_of_a_group_is_precise(scenario: ct.Scenario) -> None:
+    grouped = scenario.with_({**GROUPED, "duration": "60 ms"})
+    until = {"metric": "Goodput of many", "rel-ci": "60 %", "max-replications": 18}
+    grid = {"switch.buffer": ["100 cells", "200 cells"]}
+    found = ct.sweep(grouped, grid=grid, replications=3, until=until)
+    assert found.measures[0].name == "goodput of many"
+    assert min(found.table("goodput of many")["n"]) >= 15
+    assert found.until is not None
+    assert found.until["metric"] == "goodput of many"
+    for wrong, said in (
+        ("goodput of mny", "until.metric: goodput of mny: unknown group or flow 'mny': did you mean 'many'?"),
+        ("godput of many", "did you mean 'goodput of many'?"),
+    ):
+        with pytest.raises(InputError, match=re.escape(said)):
+            ct.sweep(grouped, grid=grid, replications=3, until={**until, "metric": wrong})
+
+
+def test_times_of_a_group_are_marked_by_its_own_transfers(scenario: ct.Scenario) -> None:
+    """Transfers of another group that do not end say nothing of those that all do."""
+    groups = [
+        {"name": "quick", "traffic": {"kind": "finite", "bytes": "1 kB"}},
+        {"name": "slow", "traffic": {"kind": "finite", "bytes": "1 GB"}},
+    ]
+    grouped = scenario.with_({**GROUPED, "group": groups, "warm-up": "0 s"})
+    names = ["fct_max of quick", "fct_max of slow"]
+    found = ct.compare(grouped, ["epd", "ppd"], measures=names)
+    quick, slow = (found.censored("epd", name) for name in names)
+    assert (quick and quick.counts, slow and slow.counts) == ((3, 0), (0, 3))
+    assert "had not ended under" not in found.sentences()[0]
+    assert "too many transfers had not ended" in found.sentences()[1]
+    sweep = ct.sweep(grouped, grid={"switch.buffer": ["100 cells", "200 cells"]}, measures=names)
+    assert incomparable(sweep, names[0]) == []
+    assert incomparable(sweep, names[1]) == [0, 1]
+    assert sweep.table(names[1])["flows_unfinished"].to_list() == [3, 3]
 
 
 @pytest.mark.parametrize(

@@ -327,10 +327,18 @@ class Comparison:
     def censored(self, variant: str, measure: Measure | str) -> Censored | None:
         """How many transfers or requests of a variant ended, and how many had not, beside a measure of these.
 
-        None beside other measures, and where results of an older version do not say.
+        None beside other measures, and where results of an older version do not say. Beside a measure of a
+        group or a flow they are its own, if flows count them.
         """
-        kind = kind_of(_name(measure))
-        return None if kind is None else self._censored[kind][variant]
+        name = _name(measure)
+        kind, some = kind_of(name), registry.of_flows(name)
+        if kind is None:
+            return None
+        if some is not None:
+            with suppress(InputError):
+                counts = (self.results[variant].sample(f"{count} of {some.owner}") for count in kind.counts)
+                return Censored.of(kind, *counts)
+        return self._censored.get(kind, {}).get(variant)
 
     @cached_property
     def _censored(self) -> "Mapping[Kind, Mapping[str, Censored | None]]":

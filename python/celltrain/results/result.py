@@ -251,16 +251,18 @@ class Result(Frames):
         schema = {"metric": pl.String, "unit": pl.String, **floats, **counts}
         return pl.DataFrame(self.estimate_rows(), schema=schema)
 
-    def estimate_rows(self) -> list[dict[str, Any]]:
-        """The rows of `estimates`, for what needs no frame."""
-        found = {metric: self.estimate(metric) for metric in self._samples}
+    def estimate_rows(self, chosen: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """The rows of `estimates`, for what needs no frame: those of some metrics, or of all."""
+        found = {metric: self.estimate(metric) for metric in chosen or self._samples}
         return [{"metric": metric, "unit": one.unit, **one.row()} for metric, one in found.items()]
 
-    def shown(self) -> dict[str, statistics.Estimate]:
-        """The estimates that tables show, by metric.
+    def shown(self, chosen: Sequence[str] = ()) -> dict[str, statistics.Estimate]:
+        """The estimates that tables show, by metric: those that were chosen, or all that say something.
 
-        They are without those of sizes that no completed flow had, and without the fairness of one flow.
+        These are without those of sizes that no completed flow had, and without the fairness of one flow.
         """
+        if chosen:
+            return {metric: self.estimate(metric) for metric in chosen}
         found = {metric: self.estimate(metric) for metric in self._samples}
         return {
             metric: one

@@ -5,13 +5,14 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from celltrain.errors import InputError, ScenarioError
+from celltrain.registry import of_flows
 from celltrain.results import frame_rows
 from celltrain.results.censored import REQUESTS, Censored, Kind, kind_of
 
 if TYPE_CHECKING:
     from celltrain.sweeps.result import Sweep
 
-__all__ = ["ESTIMATED", "censored_at", "incomparable", "incomparable_points", "why_marked"]
+__all__ = ["ESTIMATED", "censored_at", "censored_beside", "incomparable", "incomparable_points", "why_marked"]
 
 ESTIMATED = 1000
 """The first points of a sweep, whose open requests are estimated: each needs its scenario and its flows."""
@@ -26,12 +27,24 @@ def censored_at(sweep: "Sweep", kind: Kind) -> list[Censored | None]:
     return [None] * sweep.points.height
 
 
-def incomparable(sweep: "Sweep", metric: str) -> list[int]:
-    """The places in `Sweep.points` that are neither best nor worst by a metric: too few ended there."""
-    kind = kind_of(metric)
+def censored_beside(sweep: "Sweep", metric: str) -> list[Censored | None]:
+    """What ended at every point beside a metric of the times; nothing beside others.
+
+    Beside those of a group or a flow they are its own, if flows count them.
+    """
+    kind, some = kind_of(metric), of_flows(metric)
     if kind is None:
         return []
-    every = enumerate(sweep.censored(kind))
+    if some is not None:
+        with suppress(InputError):
+            counts = (sweep.samples(f"{count} of {some.owner}") for count in kind.counts)
+            return [Censored.of(kind, *both) for both in zip(*counts, strict=True)]
+    return sweep.censored(kind)
+
+
+def incomparable(sweep: "Sweep", metric: str) -> list[int]:
+    """The places in `Sweep.points` that are neither best nor worst by a metric: too few ended there."""
+    every = enumerate(censored_beside(sweep, metric))
     return [place for place, one in every if one is not None and one.mislead(metric)]
 
 

@@ -242,6 +242,11 @@ class Plan:
         if self.until is None:
             return
         points = self.along_axes()
+        if of_flows(self.until.metric) is not None:
+            for one in held_by([self.until.metric], map(self.at, points), jobs):
+                if isinstance(one, InputError):
+                    raise PlanError(f"until.metric: {one}", "metric")
+            return
         units = measured(map(self.at, points), trace=self.trace, jobs=jobs)
         for point, known in zip(points, units, strict=True):
             if known is not None and self.until.metric not in known:

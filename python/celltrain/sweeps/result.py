@@ -22,7 +22,7 @@ from celltrain.results import Group, frame_rows, has_old_names, pandas_of, today
 from celltrain.results import of_flows as some
 from celltrain.results.censored import Censored, Kind, kind_of
 from celltrain.results.result import FAIRNESS
-from celltrain.sweeps.censored import censored_at
+from celltrain.sweeps.censored import censored_at, censored_beside
 from celltrain.sweeps.frames import FRAMES, RECORDED
 from celltrain.text import counted
 from celltrain.traces import flow_groups
@@ -147,8 +147,9 @@ class Sweep:
             return []
         keys = OF_FLOWS[:-1]
         is_measured = pl.col(OF_FLOWS[-1]).is_finite().all()
+        is_everywhere = pl.col("point").n_unique() == self.points.height
         each = rows.group_by(*keys, maintain_order=True).agg(
-            pl.when(is_measured).then(0.0).otherwise(math.nan).first()
+            pl.when(is_measured & is_everywhere).then(0.0).otherwise(math.nan).first()
         )
         return [
             owner for owner, is_there in unresponsive_groups(each.collect().iter_rows()).items() if is_there
@@ -428,8 +429,9 @@ class Sweep:
             InputError: nothing measured the metric.
         """
         found = self.points.select(*self.parameters, *self.numeric).hstack(_columns(self.estimates(metric)))
-        kind = kind_of(called(metric))
-        return found if kind is None else found.hstack(_counts(self, kind))
+        name = called(metric)
+        kind = kind_of(name)
+        return found if kind is None else found.hstack(_counts(self, name, kind))
 
     def censored(self, kind: Kind) -> list[Censored | None]:
         """How many transfers or requests ended at each point, and how many had not; None if nothing says."""
@@ -492,7 +494,7 @@ class Sweep:
                 continue
             units = dict(self._units(metric).iter_rows())
             kind = kind_of(metric)
-            ended = [{}] * len(points) if kind is None else _counts(self, kind).rows(named=True)
+            ended = [{}] * len(points) if kind is None else _counts(self, metric, kind).rows(named=True)
             for point, found, counts in zip(points, self.estimates(metric), ended, strict=True):
                 values = {key: point[key] for key in self.parameters}
                 rows.append(
@@ -654,11 +656,11 @@ def _columns(found: Sequence[statistics.Estimate]) -> "pl.DataFrame":
     return pl.DataFrame([one.row() for one in found], floats | {"n": pl.Int64, "undefined": pl.Int64})
 
 
-def _counts(sweep: Sweep, kind: Kind) -> "pl.DataFrame":
+def _counts(sweep: Sweep, metric: str, kind: Kind) -> "pl.DataFrame":
     """How many transfers or requests of each point ended, and how many had not; null where nothing says."""
     import polars as pl
 
-    rows = [(None, None) if one is None else one.counts for one in sweep.censored(kind)]
+    rows = [(None, None) if one is None else one.counts for one in censored_beside(sweep, metric)]
     return pl.DataFrame(rows, dict.fromkeys(kind.counts, pl.Int64), orient="row")
 
 

@@ -9,10 +9,11 @@ from math import prod
 
 from celltrain import text
 from celltrain.registry import Measure
-from celltrain.results.censored import Censored, kind_of
+from celltrain.results.censored import Censored
 from celltrain.results.censored import legend as legend_of
 from celltrain.statistics import Estimate, largest
 from celltrain.sweeps.axes import quantities, shown
+from celltrain.sweeps.censored import censored_beside
 from celltrain.sweeps.result import Sweep
 
 __all__ = ["AxisView", "Facet", "View", "group_lines", "legend", "mean_lines", "placed"]
@@ -225,8 +226,7 @@ def legend(sweep: Sweep, most: int) -> str:
 
 def _beside(sweep: Sweep, of: Measure) -> "list[Censored | None]":
     """What ended and had not at every point, beside a measure of the times; nothing beside others."""
-    kind = kind_of(of.name)
-    return [] if kind is None else sweep.censored(kind)
+    return censored_beside(sweep, of.name)
 
 
 def _facets(axes: Sequence[AxisView], along: int, lines: int | None, rest: Sequence[int]) -> Iterator[Facet]:
