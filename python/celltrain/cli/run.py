@@ -70,8 +70,8 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="A,B,…",
-            help="Print these metrics of the summary, by name or title, instead of all; those of a group or a "
-            'flow too, as "goodput of bbr". Repeatable.',
+            help="Print these metrics of the summary, by name or title, instead of all; those of a group or "
+            'a flow too, as "goodput of bbr". Repeatable.',
         ),
     ] = None,
     json: options.Json = False,

@@ -7,9 +7,9 @@ from itertools import chain, islice
 from celltrain import statistics
 from celltrain.errors import Defect, InputError
 from celltrain.experiment import Task
-from celltrain.runs.entry import Run
 from celltrain.registry import OfFlows, of_flows
 from celltrain.results.of_flows import members, owners_of, sample
+from celltrain.runs.entry import Run
 from celltrain.runs.store import Store, Stretch
 from celltrain.sweeps.plan import Plan
 from celltrain.verdicts import nearly_normal, spent_confidence
