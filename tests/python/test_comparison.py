@@ -694,6 +694,11 @@ def test_a_measure_of_a_group_or_a_flow_can_be_chosen(
         (1, "many"),
     ]
     assert "Goodput of groups at every point" in sweep_report(sweep)
+    usual = ct.compare(grouped, ["epd", "ppd"])
+    for drawn in (sweep.plot.sweep("goodput of few"), usual.plot.compare(["goodput of few"])):
+        drawn.clear()
+    with pytest.raises(InputError, match="unknown group or flow 'fw': did you mean 'few'"):
+        sweep.plot.sweep("goodput of fw")
     with pytest.raises(InputError, match="did you mean 'many'"):
         sweep.table("goodput of mny")
     with pytest.raises(InputError, match="did you mean 'goodput of many'"):
