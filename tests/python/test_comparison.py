@@ -28,7 +28,7 @@ from celltrain.report.sweep import sweep_report
 from celltrain.results.censored import TRANSFERS, legend
 from celltrain.results.of_flows import sample
 from celltrain.sweeps.censored import incomparable
-from celltrain.sweeps.view import mean_lines
+from celltrain.sweeps.view import mean_lines, placed
 from celltrain.usual import unresponsive_groups
 from celltrain.verdicts import Verdict
 
@@ -547,6 +547,7 @@ def test_the_fairness_of_one_flow_is_left_out(cli: Cli, scenario: ct.Scenario, t
     assert [one.name for one in both.measures] == [*COMPARED]
     assert [line[2] == "-" for line in mean_lines(both, 9)] == [True, False, False]
     assert [line[2] == "-" for line in mean_lines(both, 1)] == [True]
+    assert [np.isnan(one.mean) for one in placed(both, title)] == [True, False, False]
     page = sweep_report(
         ct.sweep(
             scenario.with_(duration="100 ms"),

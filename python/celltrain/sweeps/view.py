@@ -172,8 +172,14 @@ def _scale(name: str, labels: Sequence[str]) -> tuple[list[float], str] | None:
 
 
 def placed(sweep: Sweep, metric: str) -> list[Estimate]:
-    """The estimates of a metric by the number of the point; of no runs where those of a point are missing."""
-    found = dict(zip(sweep.points["point"], sweep.estimates(metric), strict=True))
+    """The estimates of a metric by the number of the point; of no runs where those of a point are missing.
+
+    They are undefined where the metric says nothing (`Sweep.alone`).
+    """
+    every = sweep.estimates(metric)
+    for place in sweep.alone(metric):
+        every[place] = Estimate(math.nan, None, None, every[place].n, undefined=every[place].n)
+    found = dict(zip(sweep.points["point"], every, strict=True))
     nothing = Estimate(math.nan, None, None, 0)
     return [found.get(point, nothing) for point in range(sweep.manifest["points"])]
 
