@@ -74,9 +74,14 @@ def unknown(what: str, name: str, known: Iterable[str], advice: str = "") -> Inp
     names = list(known)
     if not isinstance(name, str):
         return InputError(f"{what}: expected a name, not {name!r}; known: {joined(names) or 'none'}")
-    nearest = difflib.get_close_matches(name.lower(), [known.lower() for known in names], n=1, cutoff=0.5)
-    hint = next(
-        (f"did you mean '{known}'? " for known in names if nearest and known.lower() == nearest[0]), ""
-    )
+    written = name.lower()
+
+    def nearness(known: str) -> tuple[float, bool]:
+        """How alike they are. Letters that changed places decide between those that are equally so."""
+        ratio = difflib.SequenceMatcher(None, known.lower(), written).ratio()
+        return ratio, sorted(known.lower()) == sorted(written)
+
+    nearest = max(names, key=nearness, default="")
+    hint = f"did you mean '{nearest}'? " if nearest and nearness(nearest)[0] >= 0.5 else ""
     listed = f"unknown {what} '{name}': {hint}known: {joined(names) or 'none'}"
     return InputError(f"{listed}. {advice}" if advice else listed)

@@ -43,8 +43,8 @@ __all__ = [
 RESOLUTION = 1 / 64
 """The part of a percentile out of bins by which its value may be off; see `resolution`."""
 
-WITHIN = ", within 1.6 %"
-"""How the formulas of such percentiles end."""
+WITHIN = "within 1.6 %"
+"""What the formulas of such percentiles say."""
 
 FRAME_OF = {"run": "summary", "flow": "flows", "port": "ports", "time": "series", "bin": "distributions"}
 """The frame that has a measure, by what one value of it is about.
@@ -206,21 +206,26 @@ def counts() -> frozenset[str]:
     return frozenset(one.name for one in measures() if one.counts)
 
 
-def resolution(metric: str) -> float:
-    """The part of its value by which a summary metric may be off: 0 where it is exact.
+def resolution(name: str, over: str = "run") -> float:
+    """The part of its value by which a measure may be off: 0 where it is exact.
 
-    Percentiles come from bins, of which each value is the end.
+    Percentiles come from bins, of which each value is the end. The delay variation, a percentile less the
+    shortest delay, may be off by more than its part: a bin is a part of the delay beyond the idle path.
+
+    Args:
+        name: the name of the measure, or its title.
+        over: what values of the measure are about: "run", "flow" or "port".
     """
-    if (found := of_flows(metric)) is not None:
-        return RESOLUTION if found.column.formula.endswith(WITHIN) else 0.0
-    return RESOLUTION if called(metric) in _binned() else 0.0
+    if over == "run" and (found := of_flows(name)) is not None:
+        return RESOLUTION if found.column.name in _binned("flow") else 0.0
+    return RESOLUTION if called(name, (over,)) in _binned(over) else 0.0
 
 
 @cache
-def _binned() -> frozenset[str]:
-    """The metrics that are ends of bins, and the same of some of the flows, whose formulas begin with one."""
-    formulas = {one.name: one.formula for one in measures() if one.over == "run"}
-    ends = {name for name, formula in formulas.items() if formula.endswith(WITHIN)}
+def _binned(over: str) -> frozenset[str]:
+    """The measures that are ends of bins, and those of some of the flows, whose formulas begin with one."""
+    formulas = {one.name: one.formula for one in measures() if one.over == over}
+    ends = {name for name, formula in formulas.items() if WITHIN in formula}
     return frozenset(name for name, formula in formulas.items() if {name, formula.split(" ", 1)[0]} & ends)
 
 

@@ -74,7 +74,8 @@ def interval(found: Estimate, unit: str, like: float | None = None, *, is_count:
     """A mean with half of the width of its interval, to the same decimal: "149.8 ± 0.3 Mbit/s".
 
     An undefined mean says in how many replications the measure has no value. One with a resolution, as that
-    of percentiles, has no digits beyond it: "21.2 ± 0 ms" where the interval is narrower.
+    of percentiles, has no digits beyond it: "21.2 ± <0.4 ms" where the interval is narrower than 0.4 ms, the
+    resolution.
 
     Args:
         found: the mean.
@@ -88,18 +89,34 @@ def interval(found: Estimate, unit: str, like: float | None = None, *, is_count:
         return f"undefined in {found.undefined} of {found.n} runs" if some else "undefined"
     factor, scaled = scale(max(abs(found.mean), spread or 0.0) if like is None else like, unit)
     mean = found.mean / factor
-    most = _places(found.resolution / factor)
+    coarse = found.resolution / factor
+    most = _places(coarse)
     alone = _maybe_whole(mean, unit, _digits(mean, most), is_count=is_count)
     if spread is None or not math.isfinite(spread) or not math.isfinite(mean):
         return _with_unit(alone, scaled)
     if spread <= ROUNDING * abs(found.mean):
         return _with_unit(f"{alone} ± 0", scaled)
+    if most is not None and spread < found.resolution:
+        return _with_unit(f"{_fixed_to(mean, most)} ± <{_fixed_to(_rounded_up(coarse, most), most)}", scaled)
     return _with_unit(_both(mean, spread / factor, most), scaled)
 
 
 def _places(resolution: float) -> int | None:
     """The decimals of a value that is not known better than this; None where it is exact."""
     return -_exponent(resolution, 1) if resolution > 0 and math.isfinite(resolution) else None
+
+
+def _rounded_up(value: float, places: int) -> float:
+    """A value that is not below another one, of so many decimals."""
+    unit = 10.0**-places
+    return math.ceil(value / unit * (1 - ROUNDING)) * unit
+
+
+def _fixed_to(value: float, places: int) -> str:
+    """A number to so many decimals; where that are many, with an exponent."""
+    if places <= MOST_PLACES:
+        return f"{value:z,.{max(places, 0)}f}"
+    return f"{value:.2e}"
 
 
 def _digits(value: float, places: int | None, usual: int = 4) -> int:
@@ -114,8 +131,7 @@ def _both(mean: float, spread: float, most: int | None = None) -> str:
     places = 1 - _exponent(spread, 2)
     places = places if most is None else min(places, most)
     if places <= MOST_PLACES:
-        half = f"{spread:,.{max(places, 0)}f}"
-        return f"{mean:z,.{max(places, 0)}f} ± {half if half.strip('0.') else '0'}"
+        return f"{mean:z,.{max(places, 0)}f} ± {spread:,.{max(places, 0)}f}"
     power = _exponent(max(abs(mean), spread), places)
     unit, digits = 10.0**power, places + power
     return f"{mean / unit:z.{digits}f}e{power:03} ± {spread / unit:.{digits}f}e{power:03}"

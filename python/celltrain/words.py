@@ -41,6 +41,7 @@ WORDS = (
         "mean ± 95 % interval",
         "the mean over the replications, and half of its 95 % Student interval: t(0.975, n - 1) s / "
         "sqrt(n), with the standard deviation s of the n replications; one replication has no interval; "
+        "<0.4 where half of it is below 0.4, which the bins of the measure cannot tell apart; "
         "undefined where the measure is undefined in a replication",
         "run, compare, sweep, reproduce",
     ),

@@ -42,6 +42,27 @@ def test_what_the_core_raises_can_be_pickled() -> None:
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
+def test_letters_that_have_changed_places_are_found(cli: Cli) -> None:
+    assert "unknown policy 'edp': did you mean 'epd'? known: " in refused(cli, "policies", "edp")
+
+
+def test_a_missing_file_suggests_the_nearest(cli: Cli, scenario: ct.Scenario, tmp_path: Path) -> None:
+    (tmp_path / "lan.toml").write_text(scenario.to_toml(), encoding="utf-8")
+    (tmp_path / "lam.toml").mkdir()
+    said = refused(cli, "run", tmp_path / "lam.tml")
+    assert said.endswith('; did you mean "lan.toml"?\n')
+    assert "did you mean" not in refused(cli, "run", tmp_path / "nothing like it")
+    assert "did you mean" not in refused(cli, "run", tmp_path / "nowhere" / "lan.toml")
+
+
+def test_results_into_a_file(cli: Cli, scenario: ct.Scenario, tmp_path: Path) -> None:
+    path = tmp_path / "lan.toml"
+    path.write_text(scenario.to_toml(), encoding="utf-8")
+    assert refused(cli, "run", path, "--out", path).endswith(
+        f"cannot write results to {path}: it is a file\n"
+    )
+
+
 @pytest.mark.parametrize("command", ["run", "check", "sweep"])
 def test_a_path_that_is_not_utf8(cli: Cli, scenario: ct.Scenario, tmp_path: Path, command: str) -> None:
     place = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.toml"))

@@ -12,7 +12,6 @@ import pytest
 import celltrain as ct
 from celltrain.notes.advice import advice, advice_on_sweep, advice_on_variants
 from celltrain.notes.priority import shortfalls
-from celltrain.notes.requests import ANSWERED, open_requests
 from celltrain.notes.schedule import first_change
 from celltrain.notes.warm_up import settling_times, warnings, warnings_of_variants
 
@@ -60,16 +59,16 @@ def on_answers(lines: list[str]) -> list[str]:
     return [line for line in lines if "answer" in line]
 
 
-def test_open_requests_are_those_that_a_longer_run_answers() -> None:
+def test_unfinished_requests_are_those_that_a_longer_run_answers() -> None:
     """Clients that stop when the first run ends ask nothing more, and have their answers in the second."""
     short = clients()
     found = ct.run(short, replications=5)
     longer = ct.run(short.with_({"duration": "20 s", "group.0.stop": "300 ms"}), replications=5)
     answered, asked = (sum(one.flows["requests_completed"]) for one in (found, longer))
-    expected = (asked - answered) / 5
-    assert expected > 10
-    rows = found.rows("flows", *ANSWERED)
-    assert open_requests(short, rows, 5) == pytest.approx(expected, rel=0.1)
+    unfinished = sum(found.flows["requests_unfinished"])
+    assert unfinished == asked - answered > 50
+    assert found.estimate("requests_unfinished").mean * 5 == unfinished
+    assert sum(longer.flows["requests_unfinished"]) == 0
 
 
 def test_response_times_that_the_end_of_the_run_cuts_off_are_noted(tmp_path: Path) -> None:
@@ -79,12 +78,14 @@ def test_response_times_that_the_end_of_the_run_cuts_off_are_noted(tmp_path: Pat
     assert note.endswith("and lower than those of all; set a longer duration, or fewer clients")
     swept = ct.sweep(clients(), grid={f"{TRAFFIC}.think": ["10 ms", "12 ms"]}, out=tmp_path / "out")
     (line,) = on_answers(advice_on_sweep(swept))
-    assert line.startswith(f"at 2 of 2 points, first at {TRAFFIC}.think = 10 ms, about ")
+    assert line.startswith(f"at 2 of 2 points, first at {TRAFFIC}.think = 10 ms, ")
+    assert "requests of a run had no whole answer" in line
     compared = ct.compare(
         clients(), {"a": {}, "b": {f"{TRAFFIC}.response": {"kind": "fixed", "bytes": "1 kB"}}}
     )
     (line,) = on_answers(advice_on_variants(compared))
-    assert line.startswith("under a: about ")
+    assert line.startswith("under a: ")
+    assert "requests of a run had no whole answer" in line
 
 
 def test_a_few_open_requests_are_said_to_lower_the_percentiles_alone() -> None:
@@ -113,15 +114,30 @@ def test_a_run_without_any_answer_is_too_short_for_response_times() -> None:
     )
 
 
-def test_clients_that_stop_or_begin_too_late_leave_no_request_open() -> None:
-    answered = [("c1", 5.0, 1e-3, 1e-3)]
-    one = clients(**{"group.0.flows": 1})
-    assert open_requests(one, answered, 1) > 0.5
-    assert open_requests(one.with_({"group.0.stop": "250 ms"}), answered, 1) == 0
-    assert open_requests(one.with_({"group.0.start": "1 s .. 2 s"}), [("c1", 0.0, None, None)], 1) == 0
-    # One that begins late is measured from its start on.
-    late = one.with_({"group.0.start": "200 ms .. 260 ms"})
-    assert open_requests(late, answered, 1) < 0.5
+def test_clients_that_begin_too_late_leave_no_request_unfinished() -> None:
+    late = clients(**{"group.0.start": "400 ms .. 1 s"})
+    assert ct.run(late, replications=1).estimate("requests_unfinished").mean == 0
+
+
+def test_requests_that_a_fault_holds_up_are_noted() -> None:
+    """All answers took equally long until the link went dark; those on their way then are older than any."""
+    few = {"response": {"kind": "fixed", "bytes": "1 kB"}, "duration": "3 s"}
+    found = ct.run(clients(**few, **{"link.dark": {"from": "1 s", "length": "5 s"}}), replications=2)
+    (note,) = on_answers(advice(found))
+    assert note.startswith("30 of ")
+    assert "requests of a run had no whole answer at its end" in note
+
+
+def test_unfinished_requests_are_noted_at_every_point_of_a_sweep(tmp_path: Path) -> None:
+    """There are more points than are in memory at once."""
+    large = {"response": {"kind": "fixed", "bytes": "10 MB"}, "duration": "3 ms", "warm-up": "0 s"}
+    starts = [f"{number} us" for number in range(1005)]
+    grid = {f"{TRAFFIC}.start": starts}
+    swept = ct.sweep(
+        clients(**large, **{"group.0.flows": 1}), grid=grid, replications=1, out=tmp_path / "out"
+    )
+    (line,) = on_answers(advice_on_sweep(swept))
+    assert line.startswith("at 1,005 of 1,005 points, first at ")
 
 
 def test_response_times_that_are_all_alike_are_not_cut_off() -> None:

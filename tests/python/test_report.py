@@ -308,7 +308,8 @@ def test_a_chart_says_over_what_its_mean_and_percentiles_are(scenario: ct.Scenar
     packets = scenario.with_({"link.framing": "packets", "switch.buffer": "40 packets"})
     for one, units, frames in ((scenario, "cells", "frames"), (packets, "packets", "packets")):
         html = run_report(ct.run(one, replications=1))
-        names = [f"mean over {units}", *(f"{nth} percentile over {frames}" for nth in ("95th", "99th"))]
+        names = [f"median over {frames}", f"mean over {units}"]
+        names += [f"{nth} percentile over {frames}" for nth in ("95th", "99th")]
         chart = chart_of(html, "delay at the bottleneck")
         assert [series["name"] for series in chart["series"]] == names
         assert f"Delay at the bottleneck: {', '.join(names)}." in html

@@ -165,7 +165,8 @@ impl FromStr for Level {
             Err(QuantityError::Value(message)) => Err(message),
             Err(QuantityError::Form(_)) => {
                 let share = SHARE.parse(text).map_err(|fault| fault.with_form(error))?;
-                (share <= 1_000_000).then_some(Self::Share(share)).ok_or_else(error)
+                let above = || format!("a level is at most 100 %, the whole buffer: found \"{text}\"");
+                (share <= 1_000_000).then_some(Self::Share(share)).ok_or_else(above)
             }
         }
     }

@@ -91,7 +91,7 @@ impl Kind {
     /// The text is no such quantity, is too large, is rounded to 0 without being 0, or is between base units that cannot
     /// be divided.
     pub fn parse(&self, text: &str) -> Result<u64, QuantityError> {
-        let (digits, scale, fraction) = self.split(text)?;
+        let (digits, scale, fraction) = self.split(text).ok_or_else(|| self.expected(text))?;
         // What a key takes at the most is less, and its own to say.
         let too_large = || QuantityError::Value(format!("{} \"{text}\" is too large for any use", self.what));
         let read = &fraction[..fraction.len().min(DIGITS)];
@@ -107,32 +107,44 @@ impl Kind {
     }
 
     /// The digits before the point, the number of base units in the unit, and the digits after the point without zeros at
-    /// their end.
-    fn split(&self, text: &str) -> Result<(String, u64, String), QuantityError> {
+    /// their end; nothing if the text has another form.
+    fn split(&self, text: &str) -> Option<(String, u64, String)> {
         let trimmed = text.trim();
         let end =
             trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(trimmed.len());
         let number = trimmed[..end].replace('_', "");
-        let (exponent, unit) = exponent_of(&trimmed[end..]).ok_or_else(|| self.expected(text))?;
+        let (exponent, unit) = exponent_of(&trimmed[end..])?;
         let unit = unit.trim();
-        let scale = self.units.iter().find(|(name, _)| *name == unit).ok_or_else(|| self.expected(text))?.1;
+        let scale = self.units.iter().find(|(name, _)| *name == unit)?.1;
         let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
         if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
-            return Err(self.expected(text));
+            return None;
         }
         let (whole, fraction) = shifted(whole, fraction, exponent);
-        Ok((whole, scale, fraction.trim_end_matches('0').to_owned()))
+        Some((whole, scale, fraction.trim_end_matches('0').to_owned()))
     }
 
     fn expected(&self, text: &str) -> QuantityError {
         let names: Vec<_> = self.units.iter().map(|(name, _)| *name).collect();
-        let meant = self.meant(text).map_or_else(String::new, |unit| format!("; did you mean \"{unit}\"?"));
         QuantityError::Form(format!(
-            "expected {} such as \"{}\" (units: {}), found \"{text}\"{meant}",
+            "expected {} such as \"{}\" (units: {}), found \"{text}\"{}",
             self.what,
             self.example,
-            names.join(", ")
+            names.join(", "),
+            self.hint(text)
         ))
+    }
+
+    /// What is wrong with a text, if that is a common mistake.
+    fn hint(&self, text: &str) -> String {
+        let is_right = |text: &str| self.split(text).is_some();
+        if text.trim().strip_prefix('-').is_some_and(is_right) {
+            return ", which is below zero".to_owned();
+        }
+        if is_right(&text.replacen(',', ".", 1)) {
+            return "; decimals follow a point".to_owned();
+        }
+        self.meant(text).map_or_else(String::new, |unit| format!("; did you mean \"{unit}\"?"))
     }
 
     /// The unit of this kind that a common other spelling behind a number stands for: `Mbps`, `seconds`, `KB`.
@@ -512,6 +524,18 @@ mod tests {
         for text in ["1 h", "1 m", "10 Mbps"] {
             let error = text.parse::<Duration>().unwrap_err().to_string();
             assert!(error.ends_with(&format!("found \"{text}\"")), "{error}");
+        }
+    }
+
+    #[test]
+    fn signs_and_commas_are_told_from_units() {
+        let error = "-1 ms".parse::<Duration>().unwrap_err().to_string();
+        assert!(error.ends_with("found \"-1 ms\", which is below zero"), "{error}");
+        let error = "155,52 Mbit/s".parse::<BitRate>().unwrap_err().to_string();
+        assert!(error.ends_with("found \"155,52 Mbit/s\"; decimals follow a point"), "{error}");
+        for text in ["-1 parsec", "1,2,3 Mbit/s", "1, Mbps"] {
+            let error = text.parse::<BitRate>().unwrap_err().to_string();
+            assert!(!error.contains("zero") && !error.contains("point"), "{error}");
         }
     }
 

@@ -16,7 +16,7 @@ impl Network {
     /// If one was: the simulator is wrong then, and so would be every result.
     pub(crate) fn check_conservation(&self) {
         let (_, streams) = self.parts();
-        for port in self.all_ports() {
+        for port in self.ports() {
             port.check_conservation(streams);
             let came: u64 = port.inputs().iter().map(|&input| streams[input].pushed()).sum();
             let coming: u64 = port.inputs().iter().map(|&input| streams[input].waiting()).sum();
@@ -29,6 +29,7 @@ impl Network {
             );
         }
         self.channels().for_each(|channel| channel.check_conservation(streams));
+        self.shapers().for_each(|shaper| shaper.check_conservation(streams));
         self.check_vcs();
     }
 
@@ -36,7 +37,7 @@ impl Network {
     /// count theirs by link, and hosts by frame: the last hop of a VC, and one of such a link, are left out.
     fn check_vcs(&self) {
         let (receivers, travelling) = (self.receiving_ports(), self.travelling());
-        for port in self.all_ports() {
+        for port in self.ports() {
             for vc in 0..port.vcs() {
                 let (mut open, mut on_the_way, mut arrived) = (port.hops(vc), 0, None);
                 while let Some(hop @ (stream, vci)) = open.pop() {

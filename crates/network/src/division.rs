@@ -66,7 +66,7 @@ impl Division {
         let passed = |of: &[StreamId]| of.iter().map(|&stream| streams[stream].pushed()).sum::<u64>() as f64;
         let work = |place: usize, node: &Node| match node {
             Node::Host(_) => self.costs[place].host * (passed(node.inputs()) + passed(node.outputs())),
-            Node::Port(_) | Node::Switch(_) | Node::Channel(_) => {
+            Node::Port(_) | Node::Switch(_) | Node::Channel(_) | Node::Shaper(_) => {
                 self.costs[place].port * passed(node.inputs())
             }
         };

@@ -27,6 +27,7 @@ pub mod port;
 mod rate_control;
 pub mod run;
 pub mod scenario;
+mod shaper;
 mod switch;
 pub mod table;
 pub mod traffic;

@@ -26,6 +26,7 @@ use crate::{
     port::{Location, Port},
     rate_control::RateControl,
     scenario::Graph,
+    shaper::Shaper,
 };
 
 /// Where a flow begins and ends.
@@ -50,21 +51,35 @@ pub(crate) enum Carrier {
     Tcp { sender: usize, receiver: usize },
     /// TCP connections that come and go: the pool of the sending host, and where the endpoints of the pool begin in their hosts.
     Pool { pool: usize, sender: usize, receiver: usize, size: usize },
-    /// Frames of bare cells, or packets of so many octets.
-    Bare { packet: Option<u64> },
+    /// Nothing: frames of bare cells, or packets, with such a payload.
+    Bare(BarePayload),
+}
+
+/// What counts as the payload of a flow without TCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BarePayload {
+    /// That of its cells.
+    Cells,
+    /// Its packets, of so many octets each.
+    Packets(u64),
+    /// Its packets, whose octets were counted one by one.
+    Counted,
 }
 
 impl Carrier {
     /// Whether it is TCP.
     pub(crate) fn is_tcp(self) -> bool {
-        !matches!(self, Self::Bare { .. })
+        !matches!(self, Self::Bare(_))
     }
 
     /// The payload in what arrived of a flow without TCP: that of the cells of whole frames, or whole packets. None of TCP.
     pub(crate) fn bare_payload(self, arrived: &IncomingStats) -> Option<u64> {
-        let Self::Bare { packet } = self else { return None };
-        let cells = arrived.useful_cells * PAYLOAD_OCTETS;
-        Some(packet.map_or(cells, |octets| arrived.frames * octets))
+        let Self::Bare(payload) = self else { return None };
+        Some(match payload {
+            BarePayload::Cells => arrived.useful_cells * PAYLOAD_OCTETS,
+            BarePayload::Packets(octets) => arrived.frames * octets,
+            BarePayload::Counted => arrived.octets,
+        })
     }
 }
 
@@ -245,17 +260,13 @@ impl Network {
     pub(crate) fn arrived(&self) -> u64 {
         let of_node = |node: &Node| match node {
             Node::Host(host) => host.parts.incoming.iter().map(|incoming| incoming.arrived()).sum(),
-            Node::Port(_) | Node::Switch(_) | Node::Channel(_) => 0,
+            Node::Port(_) | Node::Switch(_) | Node::Channel(_) | Node::Shaper(_) => 0,
         };
         self.nodes.iter().map(of_node).sum()
     }
 
     /// The ports of switches and the interfaces of hosts.
     pub(crate) fn ports(&self) -> impl Iterator<Item = &Port> {
-        self.all_ports().filter(|port| port.location != Location::Shaper)
-    }
-
-    pub(crate) fn all_ports(&self) -> impl Iterator<Item = &Port> {
         self.places.iter().filter_map(|&(node, port)| self.nodes[node as usize].ports().get(port as usize))
     }
 
@@ -278,7 +289,14 @@ impl Network {
     pub(crate) fn channels(&self) -> impl Iterator<Item = &Channel> {
         self.nodes.iter().filter_map(|node| match node {
             Node::Channel(channel) => Some(&**channel),
-            Node::Host(_) | Node::Port(_) | Node::Switch(_) => None,
+            Node::Host(_) | Node::Port(_) | Node::Switch(_) | Node::Shaper(_) => None,
+        })
+    }
+
+    pub(crate) fn shapers(&self) -> impl Iterator<Item = &Shaper> {
+        self.nodes.iter().filter_map(|node| match node {
+            Node::Shaper(shaper) => Some(&**shaper),
+            Node::Host(_) | Node::Port(_) | Node::Switch(_) | Node::Channel(_) => None,
         })
     }
 
@@ -314,6 +332,12 @@ impl Network {
     pub(crate) fn response_times(&self, flow: &FlowEnds) -> Option<&Delays> {
         let Carrier::Tcp { receiver, .. } = flow.carrier else { return None };
         self.host(flow.to).response_times(receiver)
+    }
+
+    /// When flow `flow` was asked for the answer that its client has not read to the end, if there is one.
+    pub(crate) fn unanswered(&self, flow: &FlowEnds) -> Option<Time> {
+        let Carrier::Tcp { receiver, .. } = flow.carrier else { return None };
+        self.host(flow.to).unanswered(receiver)
     }
 
     /// What the senders of flow `flow` have done, those of its requests included.
@@ -502,7 +526,7 @@ impl Network {
     /// The port that each stream leads to, if it leads to one.
     pub(crate) fn receiving_ports(&self) -> Vec<Option<&Port>> {
         let mut receivers = vec![None; self.streams.len()];
-        for port in self.all_ports() {
+        for port in self.ports() {
             port.inputs().iter().for_each(|&input| receivers[input] = Some(port));
         }
         receivers
@@ -515,6 +539,7 @@ impl Network {
             let fingerprint = match &self.nodes[node as usize] {
                 Node::Host(host) => Some(host.fingerprint),
                 Node::Channel(channel) => channel.fingerprint(),
+                Node::Shaper(_) => None,
                 node => Some(node.ports()[port as usize].fingerprint()),
             };
             fingerprint.into_iter().for_each(|fingerprint| combined.mix(fingerprint.finish()));

@@ -1,7 +1,7 @@
 //! What a network is made of: its processes, of whatever kind.
 
 use celltrain_atm::Cell;
-use celltrain_engine::{Time, stream::StreamId, visit::Process};
+use celltrain_engine::{Time, stream::StreamId, time::NEVER, visit::Process};
 
 use crate::{
     channel::Channel,
@@ -9,6 +9,7 @@ use crate::{
     flight::{InFlight, Streams},
     host::Host,
     port::Port,
+    shaper::Shaper,
     switch::SharedMemorySwitch,
 };
 
@@ -20,13 +21,14 @@ pub(crate) enum Node {
     /// Ports that share a memory.
     Switch(Box<SharedMemorySwitch>),
     Channel(Box<Channel>),
+    Shaper(Box<Shaper>),
 }
 
 impl Node {
     pub(crate) fn host_mut(&mut self) -> Option<&mut Host> {
         match self {
             Self::Host(host) => Some(host),
-            Self::Port(_) | Self::Switch(_) | Self::Channel(_) => None,
+            Self::Port(_) | Self::Switch(_) | Self::Channel(_) | Self::Shaper(_) => None,
         }
     }
 
@@ -35,7 +37,7 @@ impl Node {
         match self {
             Self::Port(port) => std::slice::from_ref(port),
             Self::Switch(switch) => switch.ports(),
-            Self::Host(_) | Self::Channel(_) => &[],
+            Self::Host(_) | Self::Channel(_) | Self::Shaper(_) => &[],
         }
     }
 
@@ -43,7 +45,7 @@ impl Node {
         match self {
             Self::Port(port) => std::slice::from_mut(port),
             Self::Switch(switch) => switch.ports_mut(),
-            Self::Host(_) | Self::Channel(_) => &mut [],
+            Self::Host(_) | Self::Channel(_) | Self::Shaper(_) => &mut [],
         }
     }
 
@@ -66,6 +68,7 @@ impl Process<Cell, InFlight> for Node {
             Self::Port(port) => port.inputs(),
             Self::Switch(switch) => switch.inputs(),
             Self::Channel(channel) => channel.inputs(),
+            Self::Shaper(shaper) => shaper.inputs(),
         }
     }
 
@@ -76,6 +79,7 @@ impl Process<Cell, InFlight> for Node {
             Self::Port(port) => port.outputs(),
             Self::Switch(switch) => switch.outputs(),
             Self::Channel(channel) => channel.outputs(),
+            Self::Shaper(shaper) => shaper.outputs(),
         }
     }
 
@@ -85,7 +89,7 @@ impl Process<Cell, InFlight> for Node {
             Self::Port(port) => port.lookahead(place),
             Self::Switch(switch) => switch.lookahead(place),
             Self::Host(host) => host.lookahead(),
-            Self::Channel(_) => 0,
+            Self::Channel(_) | Self::Shaper(_) => 0,
         }
     }
 
@@ -96,6 +100,7 @@ impl Process<Cell, InFlight> for Node {
             Self::Port(port) => port.clock(),
             Self::Switch(switch) => switch.clock(),
             Self::Channel(channel) => channel.clock(),
+            Self::Shaper(shaper) => shaper.clock(),
         }
     }
 
@@ -105,6 +110,7 @@ impl Process<Cell, InFlight> for Node {
             Self::Port(port) => port.visit(until, streams),
             Self::Switch(switch) => switch.visit(until, streams),
             Self::Channel(channel) => channel.visit(until, streams),
+            Self::Shaper(shaper) => shaper.visit(until, streams),
         }
     }
 
@@ -115,6 +121,7 @@ impl Process<Cell, InFlight> for Node {
             Self::Port(port) => port.promise(streams),
             Self::Switch(switch) => switch.promise(streams),
             Self::Channel(channel) => channel.promise(streams),
+            Self::Shaper(shaper) => shaper.promise(streams),
         }
     }
 
@@ -125,6 +132,7 @@ impl Process<Cell, InFlight> for Node {
             Self::Port(port) => port.next_event(),
             Self::Switch(switch) => switch.next_event(),
             Self::Channel(channel) => channel.next_event(),
+            Self::Shaper(_) => NEVER,
         }
     }
 }

@@ -126,7 +126,7 @@ fn each_queue(node: &Node, mut with: impl FnMut(Queue, bool)) {
         Node::Channel(channel) => {
             channel.payload_ends(|queue, sends| with(Queue::Packets(queue), sends));
         }
-        Node::Port(_) | Node::Switch(_) => {}
+        Node::Port(_) | Node::Switch(_) | Node::Shaper(_) => {}
     }
 }
 

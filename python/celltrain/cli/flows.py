@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain import statistics, text
 from celltrain.notes.tables import flow_tables, traffic_of
-from celltrain.registry import measure
+from celltrain.registry import measure, resolution
 from celltrain.statistics import Estimate
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def flow_rows(result: "Result", scenario: "Scenario") -> list[FlowRow]:
     for row in rows:
         for name, sample in samples[row.name].items():
             if _has(row, name):
-                row.found[name] = statistics.estimate(sample, unit=units[name])
+                coarse = resolution(name, "flow")
+                row.found[name] = statistics.estimate(sample, unit=units[name], resolution=coarse)
     return rows
 
 

@@ -107,6 +107,21 @@ def settings(pairs: Sequence[str] | None, option: str = "--set", *, lists: bool 
     return found
 
 
+def values(pairs: Sequence[str] | None) -> dict[str, Any]:
+    """The settings of `--set` as values by their keys: what is no TOML value is text.
+
+    Raises:
+        InputError: one of them is no setting, or two have one key.
+    """
+    from celltrain.embedded import parsed
+
+    found: dict[str, Any] = settings(pairs)
+    for key, value in found.items():
+        with suppress(ValueError):
+            found[key] = parsed(f"value = {value}")["value"]
+    return found
+
+
 def headline(name: str, pairs: Sequence[str] | None) -> str:
     """The name of a scenario with the settings of `--set`, on which it may depend; many are shortened."""
     from celltrain.text import told

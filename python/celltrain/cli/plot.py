@@ -265,8 +265,8 @@ def cdf(
         str,
         typer.Argument(
             metavar="METRIC",
-            help="'delay' (of cells at a port), a series such as cwnd, a column of flows, or a metric. "
-            "Runs with --events have the series rtt.",
+            help="'delay' (of cells at a port; the first replication runs again), a series such as cwnd, a "
+            "column of flows, or a metric. Runs with --events have the series rtt.",
         ),
     ],
     entity: EntityName = None,

@@ -52,6 +52,15 @@ def reproduce(
             help="Also run another choice where the paper leaves one open, or 'all'. Repeatable.",
         ),
     ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Also run with a changed setting, for example --set tcp.rto-min='200 ms': it stands as "
+            "'changed' beside the paper's own. Repeatable.",
+        ),
+    ] = None,
     seed: options.Seed = None,
     replications: options.Replications = None,
     jobs: options.Jobs = None,
@@ -73,19 +82,21 @@ def reproduce(
     on where it was stopped. A claim is supported, contradicted or undecided, by the 95 % intervals of at
     least three replications. A paper's folder has a paper.toml, scenarios and published values (see the guide
     "Add a paper"). A contradicted claim is a result: the exit status is 0, unless --strict asks for 1.
+    Results with --set need a folder of their own, and are never recorded with the paper.
     """
     from celltrain import papers
     from celltrain.papers import running
 
     if paper == "all":
-        if table or figure or stack or candidate:
-            raise InputError("--table, --figure, --stack and --candidate need one paper, not all")
+        if table or figure or stack or candidate or set_:
+            raise InputError("--table, --figure, --stack, --candidate and --set need one paper, not all")
         with options.cluster(scheduler, jobs) as executor:
             _reproduce_all(seed, replications, (jobs, executor), out, overwrite, strict, json)
         return
     described = papers.describe(paper)
     beside = [one.name for one in described.candidates] if candidate == ["all"] else candidate or ()
-    asked = running.asked(
+    settings = options.values(set_)
+    key, asked = running.asked(
         paper,
         tables=table or (),
         figures=figure or (),
@@ -93,8 +104,9 @@ def reproduce(
         candidates=beside,
         replications=replications,
         seed=seed,
+        settings=settings,
     )
-    with options.claimed(out, "reproduce", described.id, overwrite, asked) as folder:
+    with options.claimed(out, "reproduce", key, overwrite, asked) as folder:
         what = f"reproducing {described.id}"
         with options.running(what, scheduler, jobs, out) as (executor, progress):
             found = papers.reproduce(
@@ -109,6 +121,7 @@ def reproduce(
                 progress=progress,
                 executor=executor,
                 folder=folder,
+                settings=settings,
             )
         if folder is not None:
             _write(found, folder)
@@ -148,8 +161,8 @@ def _reproduce_all(
         for number, paper in enumerate(papers.PAPERS, 1):
             place = None if out is None else out / paper
             own_stack = papers.describe(paper).stacks[:1]
-            asked = running.asked(paper, stacks=own_stack, replications=replications, seed=seed)
-            with options.claimed(place, "reproduce", paper, overwrite, asked) as own:
+            key, asked = running.asked(paper, stacks=own_stack, replications=replications, seed=seed)
+            with options.claimed(place, "reproduce", key, overwrite, asked) as own:
                 what = f"reproducing {paper} ({number} of {len(papers.PAPERS)})"
                 with options.watched(what, out) as progress:
                     try:
@@ -200,13 +213,17 @@ def _write(found: "Reproduction", folder: "Folder") -> None:
 
 def _show(found: "Reproduction") -> None:
     from celltrain.notes.advice import advice_on_paper
+    from celltrain.papers.changed import told
 
     paper = found.paper
     terminal.say(f"{paper.title} ({paper.reference})")
     times = f"{found.replications} replication{'' if found.replications == 1 else 's'}"
     terminal.say(f"{times} of every column, seed {found.seed}; measured (published)")
+    if paper.changes:
+        terminal.say(f"changed: {told(paper.changes)} in place of the paper's own")
     for table in found.tables:
-        _show_table(found, table)
+        for stack in found.stacks if paper.changes else found.stacks[:1]:
+            _show_table(found, table, stack)
     _show_stacks(found)
     _show_deviations(found)
     for stack in found.stacks:
@@ -217,7 +234,7 @@ def _show(found: "Reproduction") -> None:
     terminal.say(f"{options.effort(origin, len(origin['fingerprints']))}")
 
 
-def _show_table(found: "Reproduction", table: "Table") -> None:
+def _show_table(found: "Reproduction", table: "Table", stack: str) -> None:
     from celltrain import text
     from celltrain.papers import printed
     from celltrain.papers.layout import grid
@@ -230,7 +247,6 @@ def _show_table(found: "Reproduction", table: "Table") -> None:
             measured = text.interval(found, "")  # which says in how many replications
         return measured + published
 
-    stack = found.stacks[0]
     terminal.heading(f"{found.label(table.name, stack)}: {table.title}")
     columns, lines = grid(found, table, stack, shown)
     terminal.table(columns, lines)

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain import arguments, display, registry, statistics, text, verdicts
 from celltrain.comparison.variants import POLICY_KEY
-from celltrain.errors import InputError, ScenarioError, unknown
+from celltrain.errors import InputError, unknown
 from celltrain.files import manifests
 from celltrain.files.folder import Folder, claim
 from celltrain.leaders import Leader
 from celltrain.margins import margin, part_of
-from celltrain.notes.requests import ANSWERED, ended_requests
 from celltrain.registry import Measure
 from celltrain.results import (
     FRAMES,
@@ -29,7 +28,7 @@ from celltrain.results import (
     read_frames,
     record_frame,
 )
-from celltrain.results.censored import REQUESTS, Censored, Kind, kind_of, legend
+from celltrain.results.censored import Censored, Kind, kind_of, legend
 from celltrain.scenario import Scenario, toml_value
 from celltrain.usual import OF_FLOWS, unresponsive_groups, usual_measures
 
@@ -336,8 +335,8 @@ class Comparison:
             return None
         if some is not None:
             with suppress(InputError):
-                counts = (self.results[variant].sample(f"{count} of {some.owner}") for count in kind.counts)
-                return Censored.of(kind, *counts)
+                sample = self.results[variant].sample
+                return Censored.of(kind, kind.counts, lambda count: sample(f"{count} of {some.owner}"))
         return self._censored.get(kind, {}).get(variant)
 
     @cached_property
@@ -349,14 +348,8 @@ class Comparison:
         }
 
     def _censored_of(self, variant: str, kind: Kind) -> Censored | None:
-        result, known = self.results[variant], {one.name for one in self.every_measure}
-        if {*kind.counts} <= known:
-            return Censored.of(kind, *map(result.sample, kind.counts))
-        with suppress(InputError, ScenarioError):  # results of older versions
-            if kind is REQUESTS:
-                rows = result.rows("flows", *ANSWERED)
-                return ended_requests(self.scenarios[variant], rows, self.manifest["replications"])
-        return None
+        known = {one.name for one in self.every_measure}
+        return Censored.of(kind, known, self.results[variant].sample)
 
     def _counts(self, variant: str, measure: Measure) -> dict[str, int | None]:
         """The transfers or requests beside a measure of those that ended; null where nothing counted them."""

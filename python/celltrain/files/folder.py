@@ -359,7 +359,8 @@ def _hold(place: Path, stack: ExitStack) -> None:
         place.mkdir(parents=True, exist_ok=True)
         stack.enter_context(locked(place))
     except OSError as error:
-        raise InputError(f"cannot write results to {place}: {error.strerror or error}") from error
+        reason = "it is a file" if isinstance(error, FileExistsError) else error.strerror or error
+        raise InputError(f"cannot write results to {place}: {reason}") from error
 
 
 def _clear(place: Path) -> None:

@@ -15,15 +15,13 @@ from celltrain.errors import InputError, ScenarioError
 from celltrain.notes.elsewhere import LOAD, Load, is_any_worse, is_chosen, loads, port_sentence, worse
 from celltrain.notes.framing import links, packet_of
 from celltrain.notes.limits import BY_TIMEOUT, BY_WINDOW, FLOW, MOST_OF_THE_TIME, PORT, Ports, sentences
-from celltrain.notes.requests import ANSWERED, open_requests
 from celltrain.notes.samples import missed_peaks
 from celltrain.notes.schedule import active_time
 from celltrain.notes.settings import Read, begin_too_late, discard_of_port, named, notes, undrawn_start
-from celltrain.notes.short import ESTIMATE, SUMMED_UP, too_short
+from celltrain.notes.short import SUMMED_UP, too_short
 from celltrain.notes.tables import flow_tables
 from celltrain.registry import title
 from celltrain.results import frame_rows
-from celltrain.results.censored import REQUESTS
 from celltrain.scenario import Scenario
 from celltrain.text import counted, exact_percent, joined, listed, percent
 from celltrain.verdicts import FEW, MANY
@@ -407,18 +405,9 @@ def _alike_points(found: "Sweep", idle: Collection[int]) -> dict[str, list[int]]
 def _short_points(found: "Sweep") -> dict[str, list[tuple[int, str]]]:
     """The points whose runs are too short for what they measure, with what is said of each, by its kind."""
     short: dict[str, list[tuple[int, str]]] = {}
-    waiting = {
-        point: requests.unfinished / replications
-        for requests, point, replications in zip(
-            found.censored(REQUESTS), found.points["point"], found.points["replications"], strict=True
-        )
-        if requests is not None and requests.is_estimate
-    }
     for begin in range(0, found.manifest["points"], STRETCH):
         every = _means_within(found.scan("summary"), begin, begin + STRETCH)
         for point, means in every.items():
-            if point in waiting and REQUESTS.counts[0] in means:
-                means[ESTIMATE] = waiting[point]
             for kind, sentence in too_short(means):
                 short.setdefault(kind, []).append((point, sentence))
     return short
@@ -474,9 +463,6 @@ def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
     if measured_the_same(samples.values(), every) and not (is_idle and alike == ALIKE):
         lines.append(_started(alike, scenario))
     means = {name: statistics.mean(samples[name]) for name in SUMMED_UP if name in samples}
-    answered, unanswered = REQUESTS.counts
-    if scenario is not None and answered in means and unanswered not in means:
-        means[ESTIMATE] = open_requests(scenario, result.rows("flows", *ANSWERED), every)
     lines += (sentence for _, sentence in too_short(means))
     for sentence, runs in _fruitless(without, result.rows("ports", "replication", *LOST)):
         place = "" if len(runs) == every else f"in {len(runs)} of {every} replications "

@@ -4,10 +4,19 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from celltrain.notes.limits import MOST_OF_THE_TIME
-from celltrain.results.censored import CENSORED, CENSORED_TAIL, KINDS, REQUESTS, TRANSFERS, Kind
+from celltrain.results.censored import (
+    ANSWERS,
+    CENSORED,
+    CENSORED_TAIL,
+    KINDS,
+    REQUESTS,
+    TRANSFERS,
+    Kind,
+    are_alike,
+)
 from celltrain.text import number
 
-__all__ = ["ESTIMATE", "SUMMED_UP", "too_short"]
+__all__ = ["SUMMED_UP", "too_short"]
 
 HARDLY_ANY = 20
 """Frames of a busy port in the measured part of a run below which rates and delays say nothing."""
@@ -17,12 +26,9 @@ SUMMED_UP = (
     "utilisation",
     *TRANSFERS.counts,
     "flows_turned_away",
-    *REQUESTS.counts,
+    *{*REQUESTS.counts, *ANSWERS},
 )
 """Metrics whose means show runs that are too short for what they measure."""
-
-ESTIMATE = "requests_unfinished, by estimate"
-"""Stands beside the means of `SUMMED_UP` where no metric counts open requests."""
 
 
 class _Said(NamedTuple):
@@ -49,7 +55,7 @@ def too_short(means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
     """What is said of runs that are too short for what they measure, with its kind in front.
 
     Args:
-        means: those of `SUMMED_UP` over the replications, as far as there are any, and `ESTIMATE`.
+        means: those of `SUMMED_UP` over the replications, as far as there are any.
     """
     frames = means.get("frames_delivered", 0.0)
     if 0 < frames < HARDLY_ANY and means.get("utilisation", 0.0) > MOST_OF_THE_TIME:
@@ -64,14 +70,13 @@ def too_short(means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
 def _cut_off(kind: Kind, means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
     """What is said of runs that end before many transfers or requests have."""
     ended, unfinished = (means.get(name, 0.0) for name in kind.counts)
-    about, said = "", _OF_KINDS[kind]
-    if kind is REQUESTS and ESTIMATE in means:
-        about, unfinished = "about ", means[ESTIMATE]
-    every = ended + unfinished
+    if kind is REQUESTS and are_alike(means):
+        return
+    every, said = ended + unfinished, _OF_KINDS[kind]
     if ended == 0 < unfinished:
         yield f"no {kind.many}", f"{said.none}; set a longer duration"
     elif unfinished > CENSORED_TAIL * every:
-        how_many = f"{about}{_count(unfinished)} of {_count(every)} {kind.many} of a run {said.had_not}"
+        how_many = f"{_count(unfinished)} of {_count(every)} {kind.many} of a run {said.had_not}"
         others = _of_the_others(
             kind, f"a longer duration, or {said.change}", is_of_all=unfinished > CENSORED * every
         )

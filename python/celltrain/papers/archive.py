@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain import arguments
 from celltrain.files import manifests
+from celltrain.papers.description import CHANGED
 from celltrain.papers.reproduction import KIND
 from celltrain.results import Frames, read_frames
 
@@ -44,7 +45,12 @@ class PaperResults(Frames):
     @property
     def paper(self) -> str:
         """The id of the paper."""
-        return str(self.manifest["key"])
+        return str(self.manifest.get("paper", self.manifest["key"]))
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """The settings of the stack `changed` that are not the paper's; empty where none were changed."""
+        return dict(self.manifest.get(CHANGED, {}))
 
     @cached_property
     def rows(self) -> "pl.DataFrame":
@@ -79,7 +85,8 @@ class PaperResults(Frames):
 
     def __repr__(self) -> str:
         tables = len(self.manifest["tables"])
-        return f"<PaperResults of {self.paper}: {tables} tables and figures>"
+        name = f"{self.paper}, {CHANGED}" if self.changed else self.paper
+        return f"<PaperResults of {name}: {tables} tables and figures>"
 
     def _repr_html_(self) -> str:
         return f"<p>{repr(self)[1:-1]}</p>{self.rows._repr_html_()}"

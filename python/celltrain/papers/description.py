@@ -14,7 +14,11 @@ from celltrain.results import Record
 from celltrain.scenario import Scenario
 from celltrain.traces import Trace
 
-__all__ = ["Candidate", "Claim", "Column", "Fitted", "OverTime", "Paper", "Row", "Table", "View"]
+__all__ = ["CHANGED", "Candidate", "Claim", "Column", "Fitted", "OverTime", "Paper", "Row", "Table", "View"]
+
+
+CHANGED = "changed"
+"""The candidate that is made of settings which a call changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +136,13 @@ class Candidate:
     name: str
     text: str
     settings: Mapping[str, Any]
-    """Set in every scenario of the paper, before the settings of the columns."""
+    """Set in every scenario of the paper, before the settings of the columns, or after them."""
     without: tuple[str, ...] = ()
     """Settings of the columns that it leaves out."""
     today: bool = False
     """Whether it is the TCP of today, of which the paper prints nothing: it is not compared."""
+    is_last: bool = False
+    """Whether its settings come after those of the columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +187,13 @@ class Paper:
     """The exhibit and the row that say most of the paper: the picture at the top of the report."""
     text: str = field(default="", repr=False)
     """What `paper.toml` said when it was read."""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that a call changes, which the candidate `changed` has; empty where it changes none."""
+
+    @property
+    def name(self) -> str:
+        """The id, and whether settings are changed."""
+        return f"{self.id}, {CHANGED}" if self.changes else self.id
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -192,5 +205,6 @@ class Paper:
         for candidate in self.candidates:
             if candidate.name == variant:
                 own = {key: value for key, value in column.settings.items() if key not in candidate.without}
-                return {"tcp.stack": self.stacks[0], **candidate.settings, **own}
+                first, last = (own, candidate.settings) if candidate.is_last else (candidate.settings, own)
+                return {"tcp.stack": self.stacks[0], **first, **last}
         return {"tcp.stack": variant, **column.settings}

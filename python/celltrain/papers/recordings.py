@@ -17,7 +17,7 @@ from typing import Any
 from celltrain import statistics
 from celltrain.errors import InputError
 from celltrain.files.whole import write_text_whole
-from celltrain.papers.description import Paper
+from celltrain.papers.description import CHANGED, Paper
 
 __all__ = ["NUMBERS", "RECORDING", "Recorded", "keep", "read"]
 
@@ -101,7 +101,15 @@ def keep(folder: Path, answer: Mapping[str, Any]) -> None:
     """Keeps the answer of `celltrain reproduce --json` in a paper's folder.
 
     Stacks and candidates stay in the order in which they were recorded first.
+
+    Raises:
+        InputError: it is of changed settings.
     """
+    if changes := answer.get(CHANGED):
+        raise InputError(
+            f"runs under changed settings are not recorded: {', '.join(changes)}; describe them as a "
+            "candidate in paper.toml"
+        )
     old, stacks = _read(folder), list(dict.fromkeys(row["stack"] for row in answer["rows"]))
     place = list(dict.fromkeys([*old.stacks, *stacks])).index
     claims: dict[str, list[dict[str, Any]]] = {

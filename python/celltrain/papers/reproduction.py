@@ -12,7 +12,8 @@ from celltrain import statistics, text
 from celltrain.files.folder import Folder, claim
 from celltrain.files.manifests import asked
 from celltrain.files.parquet import Parts
-from celltrain.papers.description import Claim, Column, Paper, Table
+from celltrain.papers.changed import told
+from celltrain.papers.description import CHANGED, Claim, Column, Paper, Table
 from celltrain.papers.outcomes import Finding
 from celltrain.papers.printed import Printed, Range, as_json, as_point, ends, nearest, scaled
 from celltrain.papers.published import PaperFolder
@@ -30,6 +31,7 @@ __all__ = [
     "MeasuredRow",
     "Reproduction",
     "Series",
+    "key_of",
     "mean_deviation",
     "synchronisation",
 ]
@@ -282,10 +284,13 @@ class Reproduction:
     @property
     def manifest(self) -> dict[str, Any]:
         """The manifest of the reproduction's folder."""
+        changes = self.paper.changes
+        what = f", {CHANGED}: {told(changes)}" if changes else ""
         return {
             "kind": KIND,
-            "key": self.paper.id,
-            "name": self.paper.title,
+            "key": key_of(self.paper),
+            "name": f"{self.paper.title}{what}",
+            **({"paper": self.paper.id, CHANGED: dict(changes)} if changes else {}),
             **self.provenance,
             "tables": [table.name for table in self.tables],
             "stacks": list(self.stacks),
@@ -341,7 +346,8 @@ class Reproduction:
         """
         from celltrain.report import reproduction_report
 
-        with claim(path, KIND, self.paper.id, asked=asked(self.manifest), overwrite=overwrite) as target:
+        key = key_of(self.paper)
+        with claim(path, KIND, key, asked=asked(self.manifest), overwrite=overwrite) as target:
             target.keep_others()
             target.write_unless_kept("report.html", lambda: reproduction_report(self))
             self.write_to(target)
@@ -350,7 +356,7 @@ class Reproduction:
 
     def __repr__(self) -> str:
         count = f"{len(self.tables)} tables and figures, {text.counted(self.replications, 'replication')}"
-        return f"<Reproduction of {self.paper.id}: {count}>"
+        return f"<Reproduction of {self.paper.name}: {count}>"
 
     def to_json(self) -> dict[str, Any]:
         """The object that `celltrain reproduce --json` prints."""
@@ -362,6 +368,7 @@ class Reproduction:
             "replications": self.replications,
             "seed": self.seed,
             "fingerprint": self.provenance["fingerprint"],
+            CHANGED: dict(self.paper.changes),
             "notes": advice_on_paper(self),
             "rows": [
                 {
@@ -400,6 +407,11 @@ class Reproduction:
                 for judged in self.claims
             ],
         }
+
+
+def key_of(paper: Paper) -> str:
+    """What tells the results of a paper from others: its id, and the settings that are changed."""
+    return f"{paper.id} with {told(paper.changes)}" if paper.changes else paper.id
 
 
 def mean_deviation(cells: Iterable[MeasuredRow]) -> Deviation:

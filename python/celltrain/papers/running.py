@@ -11,10 +11,11 @@ from celltrain import arguments, statistics
 from celltrain.errors import Defect, InputError, unknown
 from celltrain.experiment import Progress, Task, attempt, replicate
 from celltrain.notes.advice import measured_the_same
-from celltrain.papers.description import Column, Paper, Row, Table
+from celltrain.papers.changed import changed
+from celltrain.papers.description import CHANGED, Column, Paper, Row, Table
 from celltrain.papers.outcomes import Cell, Outcomes
 from celltrain.papers.published import Published
-from celltrain.papers.reproduction import CellRun, JudgedClaim, MeasuredRow, Reproduction
+from celltrain.papers.reproduction import CellRun, JudgedClaim, MeasuredRow, Reproduction, key_of
 from celltrain.papers.spool import KeptRun
 from celltrain.results import Record, provenance
 from celltrain.runs import Store
@@ -67,6 +68,7 @@ def reproduce(
     progress: Progress | None = None,
     executor: "Executor | Cluster | None" = None,
     folder: "Folder | None" = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Reproduction:
     """Runs the tables and figures of a paper and judges its claims.
 
@@ -83,9 +85,11 @@ def reproduce(
         executor: an executor of `concurrent.futures` or a `dask.distributed.Client`; threads by default.
         folder: a claimed results folder in which every run is kept as soon as it ends, and from which those
             of an earlier call are taken; a temporary file by default.
+        settings: dotted keys of the paper's scenarios and other values. Runs with these stand as `changed`
+            beside those of one stack, the paper's first by default, and beside the published values.
 
     Raises:
-        InputError: columns differ in seed or replications.
+        InputError: columns differ in seed or replications, or a setting cannot be changed.
         Defect: no table is left without runs that found celltrain wrong.
     """
     from celltrain.papers import describe
@@ -94,7 +98,7 @@ def reproduce(
     description = paper if isinstance(paper, Paper) else describe(paper)
     own = description.folder
     selected = select(description, tables, figures)
-    chosen = variants(description, stacks, candidates)
+    description, chosen = _chosen(description, selected, stacks, candidates, settings)
     cells = [(stack, table, column) for stack in chosen for table in selected for column in table.columns]
     plan = [_tasks(description, *cell, replications, seed) for cell in cells]
     _check_paired(cells, plan)
@@ -141,6 +145,22 @@ def reproduce(
     )
 
 
+def _chosen(
+    paper: Paper,
+    tables: Sequence[Table],
+    stacks: Iterable[str],
+    candidates: Iterable[str],
+    settings: Mapping[str, Any] | None,
+) -> tuple[Paper, tuple[str, ...]]:
+    """The paper with what is changed, and the stacks and candidates to run."""
+    named = arguments.names("stacks", stacks, "reno")
+    if not settings:
+        return paper, variants(paper, named, candidates)
+    given = arguments.mapping("settings", settings, '{"tcp.rto-min": "1 s"}')
+    chosen = variants(paper, named or paper.stacks[:1], candidates)
+    return changed(paper, given, named, tables), (*chosen, CHANGED)
+
+
 def _check_paired(cells: Sequence[PaperCell], plan: Sequence[Sequence[Task]]) -> None:
     """Refuses columns that cannot be compared run by run: those with other seeds or fewer replications."""
 
@@ -174,18 +194,23 @@ def asked(
     candidates: Iterable[str] = (),
     replications: int | None = None,
     seed: int | None = None,
-) -> dict[str, Any]:
-    """What `folder.claim` compares with earlier results; the arguments are those of `reproduce`."""
+    settings: Mapping[str, Any] | None = None,
+) -> tuple[str, dict[str, Any]]:
+    """The key of the results, and what `folder.claim` compares with earlier ones.
+
+    The arguments are those of `reproduce`.
+    """
     from celltrain.papers import describe
 
     description = describe(paper)
     selected = select(description, tables, figures)
+    description, chosen = _chosen(description, selected, stacks, candidates, settings)
     scenario = description.folder.scenario(selected[0].scenario)
-    return {
+    return key_of(description), {
         "seed": scenario.seed if seed is None else seed,
         "replications": scenario.replications if replications is None else replications,
         "tables": [table.name for table in selected],
-        "stacks": list(variants(description, stacks, candidates)),
+        "stacks": list(chosen),
     }
 
 

@@ -5,7 +5,7 @@
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -120,7 +120,8 @@ def _of_flows(result: Result) -> "tuple[list[list[float | None]], str, str, str]
     one_each, mean = ([part[name].to_list() for part in by_flow] for name in TIMES)
     both = zip(one_each, mean, strict=True)
     times = [one if any(map(_is_known, one)) or not any(map(_is_known, some)) else some for one, some in both]
-    found = Censored.of(TRANSFERS, *(_known(result.flows[name]) for name in TRANSFERS.counts))
+    ended, unfinished = (int(result.flows[name].sum()) for name in TRANSFERS.counts)
+    found = Censored(TRANSFERS, ended, unfinished)
     if not any(map(_is_known, chain(*times))):
         reason = "ended" if found.unfinished else "began in the measured time"
         return goodput, "goodput", "bit/s", f"no transfer {reason}, so there are no completion times"
@@ -132,10 +133,6 @@ def _of_flows(result: Result) -> "tuple[list[list[float | None]], str, str, str]
 
 def _defined(sample: "Sequence[float | None]") -> list[float]:
     return [math.nan if value is None else value for value in sample]
-
-
-def _known(values: "Iterable[float | None]") -> list[float]:
-    return [value for value in values if value is not None]
 
 
 def _is_known(value: float | None) -> bool:

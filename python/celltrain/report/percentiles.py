@@ -17,6 +17,7 @@ COMPLETION = "Flow completion time"
 
 FAMILIES: Mapping[str, Sequence[tuple[str, str]]] = {
     "Delay at the bottleneck": (
+        ("median over {frames}", "delay_p50"),
         ("mean over {units}", "delay_mean"),
         ("95th percentile over {frames}", "delay_p95"),
         ("99th percentile over {frames}", "delay_p99"),

@@ -9,7 +9,8 @@ from celltrain import text
 from celltrain.bounds import bounds_of_row
 from celltrain.notes.advice import advice_on_paper
 from celltrain.papers import printed
-from celltrain.papers.description import Claim, OverTime, Table
+from celltrain.papers.changed import told
+from celltrain.papers.description import CHANGED, Claim, OverTime, Table
 from celltrain.papers.layout import grid
 from celltrain.papers.locate import named
 from celltrain.papers.printed import Range
@@ -23,6 +24,7 @@ from celltrain.papers.reproduction import (
 from celltrain.plots.transfers import recorded_windows
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
+from celltrain.scenario import toml_value
 from celltrain.statistics import Estimate
 from celltrain.traces import flow_groups
 from celltrain.verdicts import Verdict
@@ -49,7 +51,7 @@ DRAWN = ("curves", "bars")
 def reproduction_report(found: Reproduction) -> str:
     """The report of a reproduction as one HTML file."""
     paper = found.paper
-    page = Page(f"{paper.id}: {paper.title}", paper.reference)
+    page = Page(f"{paper.name}: {paper.title}", paper.reference)
     add_reproduction(page, found)
     return page.html()
 
@@ -58,6 +60,9 @@ def add_reproduction(page: Page, found: Reproduction) -> None:
     """Adds everything that came out of a reproduction to a page."""
     paper = found.paper
     page.lead(f"Do the conclusions of “{paper.title}” hold?", _answers(found))
+    if paper.changes:
+        which = f"{told(paper.changes)}, in place of the paper's own"
+        page.text(f"Changed in the runs that are called so: {which}. The published values are not theirs.")
     parts.notes(page, advice_on_paper(found))
     lead = _lead(page, found)
     _claims(page, found)
@@ -81,25 +86,18 @@ def _chosen(found: Reproduction) -> list[str]:
         tables = [table.name for table in paper.tables]
         pairs += [("--table" if one.name in tables else "--figure", one.name) for one in found.tables]
     candidates = [one.name for one in paper.candidates]
+    pairs += [("--set", f"{key}={toml_value(value, key)}") for key, value in paper.changes.items()]
     stacks = [one for one in found.stacks if one not in candidates]
     # Beside candidates a paper runs with its first stack.
     if tuple(stacks) != (paper.stacks[:1] if len(stacks) < len(found.stacks) else paper.stacks):
         pairs += [("--stack", one) for one in stacks]
-    pairs += [("--candidate", one) for one in found.stacks if one in candidates]
+    pairs += [("--candidate", one) for one in found.stacks if one in candidates and one != CHANGED]
     return [word for pair in pairs for word in pair]
 
 
 def _answers(found: Reproduction) -> list[str]:
     """How many claims the runs support, and how far the numbers lie from the published ones."""
-    said = []
-    judged = [one for one in found.claims if one.stack == found.default_stack]
-    if judged:
-        counts = Counter(one.finding.verdict for one in judged)
-        words = ", ".join(f"{counts[one]} {one}" for one in Verdict)
-        claims = "claim" if len(judged) == 1 else "claims"
-        said.append(
-            f"Of {len(judged)} {claims}: {words} (TCP {found.default_stack}, n = {found.replications})."
-        )
+    said = _counts(found, found.default_stack, f"TCP {found.default_stack}")
     off = []
     for row in found.paper.headline:
         cells = [cell for cell in found.rows if cell.stack == found.default_stack and cell.row == row]
@@ -108,7 +106,18 @@ def _answers(found: Reproduction) -> list[str]:
             off.append(f"{row} by {text.percent(found_off.mean)} on average{found_off.left_out}")
     if off:
         said.append(f"Measured means deviate from the published values: {', '.join(off)}.")
-    return said
+    return [*said, *_counts(found, CHANGED, told(found.paper.changes))]
+
+
+def _counts(found: Reproduction, stack: str, under: str) -> list[str]:
+    """How many claims the runs of a stack or a candidate support, if it ran."""
+    judged = [one for one in found.claims if one.stack == stack]
+    if not judged:
+        return []
+    counts = Counter(one.finding.verdict for one in judged)
+    words = ", ".join(f"{counts[one]} {one}" for one in Verdict)
+    what = f"{CHANGED.capitalize()}: of" if stack == CHANGED else "Of"
+    return [f"{what} {text.counted(len(judged), 'claim')}: {words} ({under}, n = {found.replications})."]
 
 
 def _lead(page: Page, found: Reproduction) -> "CellRun | None":

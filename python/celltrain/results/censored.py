@@ -5,11 +5,14 @@ or a point can look better than those of one in which all ended.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from celltrain import statistics
+
 __all__ = [
+    "ANSWERS",
     "CENSORED",
     "CENSORED_TAIL",
     "KINDS",
@@ -17,6 +20,7 @@ __all__ = [
     "TRANSFERS",
     "Censored",
     "Kind",
+    "are_alike",
     "kind_of",
     "legend",
 ]
@@ -26,6 +30,24 @@ CENSORED = 0.05
 
 CENSORED_TAIL = 0.01
 """The part from which on their high percentiles do: more than a hundredth lies beyond the 99th."""
+
+ANSWERS = (
+    "requests_completed",
+    "request_rate",
+    "response_time_mean",
+    "response_time_max",
+    "request_age_max",
+)
+"""Metrics by which `are_alike` decides."""
+
+_ALIKE = 2
+"""The multiple of the mean response time up to which all response times are alike."""
+
+_LONG = 0.25
+"""The share of the measured time from which on a mean response time is long.
+
+No unfinished request can be much older then.
+"""
 
 _OF_THE_TAIL = ("p95", "p99", "max")
 """Parts of the names of metrics that few without an end make too small."""
@@ -96,14 +118,25 @@ class Censored(NamedTuple):
     kind: Kind
     ended: int
     unfinished: int
-    is_estimate: bool = False
-    """Whether nothing counted those that had not ended."""
+    alike: bool = False
+    """Whether those that had not ended are like the others, so that the times of these do not mislead."""
 
     @staticmethod
-    def of(kind: Kind, ended: Sequence[float], unfinished: Sequence[float]) -> "Censored":
-        """The sums of the counts over the replications; one without any counts none."""
-        first, second = (sum(int(n) for n in one if not math.isnan(n)) for one in (ended, unfinished))
-        return Censored(kind, first, second)
+    def of(kind: Kind, known: Collection[str], sample: Callable[[str], Sequence[float]]) -> "Censored | None":
+        """The sums of the counts over the replications; None where results of an older version have none.
+
+        Args:
+            kind: what is counted.
+            known: the metrics that were measured.
+            sample: gives the values of one of them, over the replications.
+        """
+        if not {*kind.counts} <= {*known}:
+            return None
+        ended, unfinished = (sum(map(int, _defined(sample(name)))) for name in kind.counts)
+        answers = {name: _defined(sample(name)) for name in ANSWERS if name in known}
+        means = {name: statistics.mean(values) for name, values in answers.items() if values}
+        alike = kind is REQUESTS and are_alike(means)
+        return Censored(kind, ended, unfinished, alike)
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -113,8 +146,7 @@ class Censored(NamedTuple):
     @property
     def part(self) -> str:
         """How many of them did not end: "3 of 6"."""
-        about = "about " if self.is_estimate else ""
-        return f"{about}{self.unfinished:,} of {self.ended + self.unfinished:,}"
+        return f"{self.unfinished:,} of {self.ended + self.unfinished:,}"
 
     @property
     def mark(self) -> str:
@@ -134,7 +166,28 @@ class Censored(NamedTuple):
         return self._exceeds(most)
 
     def _exceeds(self, part: float) -> bool:
-        return self.unfinished > part * (self.ended + self.unfinished)
+        return not self.alike and self.unfinished > part * (self.ended + self.unfinished)
+
+
+def _defined(sample: Sequence[float]) -> list[float]:
+    return [value for value in sample if not math.isnan(value)]
+
+
+def are_alike(means: Mapping[str, float]) -> bool:
+    """Whether the unfinished requests of runs are like the answered ones, so that none of the times mislead.
+
+    A client that asks again and again has a request on its way whenever the run ends. That says nothing where
+    all answers take about as long, and no unfinished one is older.
+
+    Args:
+        means: those of `ANSWERS` over the replications; without what is undefined.
+    """
+    answered, rate = means.get("requests_completed", 0.0), means.get("request_rate", 0.0)
+    if not answered or not rate:
+        return False
+    mean, longest = means.get("response_time_mean", 0.0), means.get("response_time_max", 0.0)
+    oldest = means.get("request_age_max", 0.0)
+    return mean < _LONG * answered / rate and max(longest, oldest) <= _ALIKE * mean
 
 
 def kind_of(metric: str) -> Kind | None:

@@ -111,8 +111,17 @@ def series_parts(record: Record, identity: Mapping[str, str]) -> "Iterator[pl.Da
 
 
 def pandas_of(frame: "pl.DataFrame") -> "pd.DataFrame":
-    """A frame as pandas has it, without the package that polars needs for that."""
-    import pandas as pd
+    """A frame as pandas has it, without the package that polars needs for that.
+
+    Raises:
+        ModuleNotFoundError: pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "frames become those of pandas only where it is installed: pip install pandas", name="pandas"
+        ) from error
 
     return pd.DataFrame({column: frame[column].to_numpy() for column in frame.columns})
 

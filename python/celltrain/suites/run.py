@@ -21,7 +21,7 @@ from celltrain.errors import InputError, ScenarioError
 from celltrain.files import manifests
 from celltrain.files.folder import Folder, claim, remove_results
 from celltrain.papers.expression import NoValue
-from celltrain.registry import counts, unmeasured
+from celltrain.registry import counts, resolution, unmeasured
 from celltrain.results import Result
 from celltrain.scenario import Scenario, load, shown
 from celltrain.suites.file import Section, Statement, Suite, is_place
@@ -99,7 +99,8 @@ class SuiteResults:
     def estimate(self, section: Section, variant: str, measure: str) -> statistics.Estimate:
         """The mean of a measure of a variant with its interval."""
         sample = self._sample(section, variant, measure)
-        return statistics.estimate(sample, unit=self.unit(section, measure))
+        coarse = 0.0 if measure in self.suite.measures else resolution(measure)
+        return statistics.estimate(sample, unit=self.unit(section, measure), resolution=coarse)
 
     def unit(self, section: Section, measure: str) -> str:
         """The unit of a measure: what the runs of a section count, of a measure of the summary."""

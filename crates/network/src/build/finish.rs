@@ -90,7 +90,7 @@ impl Builder<'_> {
                     }
                 }
                 Place::Channel(parts) => made.add(Node::Channel(Box::new(Channel::new(*parts)))),
-                Place::Shaper(shaper) => made.add(Node::Port(shaper)),
+                Place::Shaper(shaper) => made.add(Node::Shaper(shaper)),
             }
         }
         made.join_sharing(|ports| self.finish_switch(ports, &paused));

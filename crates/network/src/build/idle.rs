@@ -26,10 +26,10 @@ pub(super) fn idle_path(graph: &Graph, flow: &Flow, aal5: &aal5::Params) -> Idle
 /// As [`idle_path`], of one of the flow's ways.
 fn idle_way(graph: &Graph, flow: &Flow, route: &[usize], aal5: &aal5::Params) -> Idle {
     let links: Vec<_> = route.iter().map(|&link| &graph.links[link]).collect();
-    let (full, packet) = (flow.full_packet(), flow.traffic.packet());
+    let (full, packet) = (flow.full_packet(), flow.traffic.packet_range());
     match links[0].framing {
         Framing::Packets => {
-            let smallest = packet.map_or(HEADERS, |Bytes(octets)| octets);
+            let smallest = packet.map_or(HEADERS, |[Bytes(octets), _]| octets);
             Idle { smallest: of_packet(&links, smallest), full: of_packet(&links, full) }
         }
         Framing::Cells => {

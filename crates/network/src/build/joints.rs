@@ -2,14 +2,9 @@
 
 use std::ops::Range;
 
-use celltrain_atm::{
-    buffer::{DiscardParams, Policy, PolicyName, PortContext},
-    contract::Contract,
-    quantity::{Capacity, CellRate, Unit},
-};
+use celltrain_atm::quantity::CellRate;
 use celltrain_engine::{
     Slot, Time,
-    merge::{Merge, TieBreak},
     quantity::BitRate,
     stream::{Stream, StreamId},
 };
@@ -21,47 +16,20 @@ use crate::{
         ChanceLoss, ChannelParts, DarkPeriods, GilbertElliott, NextHop, RandomLoss, Reordering, ScriptedLoss,
         ScriptedLosses, VaryingDelay, Vcs,
     },
-    port::{Line, Location, Port, PortParts, VcEntry},
+    port::Line,
     scenario::{Framing, Graph, Link, Loss, LossDirection, LossUnit, NodeKind, Scenario},
+    shaper::Shaper,
 };
 
 impl Builder<'_> {
     /// Puts a shaper in front of the interface `link` of host `from`, for a VC that the interface calls `vci`; returns the
     /// stream to the shaper and the VCI there.
-    ///
-    /// A shaper is a port whose line has the peak rate and leads nowhere but to the interface.
     pub(super) fn shape(&mut self, from: usize, link: usize, pcr: CellRate, vci: u32) -> (StreamId, u32) {
-        let mut unlimited = self.graph.links[link].clone();
-        unlimited.buffer = Capacity::UNLIMITED;
-        let line = line(&unlimited, pcr.0);
+        let line = line(&self.graph.links[link], pcr.0);
         let (stream, spaced) = (self.add_stream(), self.add_stream());
         push_only(&mut self.host(from).outputs, stream);
         self.port(link).inputs.push(spaced);
-        let policy = DiscardParams::of(PolicyName::TailDrop);
-        let context = PortContext {
-            capacity: u64::MAX,
-            unit: Unit::Cells,
-            rate: pcr.0,
-            overhead: 0,
-            vcs: &[Contract::default()],
-            generator: self.randomness.named("unused"),
-        };
-        self.shapers.push(Port::new(PortParts {
-            link,
-            outputs: vec![spaced],
-            relay_outputs: Vec::new(),
-            merge: Merge::new(&[stream], TieBreak::InputId),
-            policy: Policy::new(&policy, &context).expect("tail drop has no parameters"),
-            entries: vec![VcEntry::new(spaced, vci, None)],
-            policers: Vec::new(),
-            flows: vec![None],
-            line,
-            queuing: None,
-            control: None,
-            delay: 0,
-            location: Location::Shaper,
-            samplers: None,
-        }));
+        self.shapers.push(Shaper::new(link, stream, spaced, vci, line));
         (stream, 0)
     }
 

@@ -39,13 +39,14 @@ use crate::{
     free::free,
     host::{Begun, Endpoint, HostParts, IpLayer, Member, Pool, Sends, Service},
     measures::{Idle, Sampler},
-    network::{Carrier, FlowEnds, Network},
-    port::{Port, VcEntry},
+    network::{BarePayload, Carrier, FlowEnds, Network},
+    port::VcEntry,
     rate_control::{RmRelay, Role},
     run::Options,
     scenario::{
         self, ArrivalTimes, Flow, Graph, IpServes, Loss, LossDirection, Scenario, ShortFlows, Traffic,
     },
+    shaper::Shaper,
     traffic::{
         arrivals::{ArrivalProcess, Arrivals},
         source::{CellSource, Kind, Source},
@@ -86,7 +87,7 @@ struct Builder<'a> {
     losses: BTreeMap<usize, Vec<&'a Loss>>,
     losing: BTreeSet<usize>,
     /// What spaces the cells of VCs that have a peak rate, in front of their host's interface.
-    shapers: Vec<Port>,
+    shapers: Vec<Shaper>,
     /// The VCs of each flow.
     circuits: Vec<Circuits>,
 }
@@ -105,7 +106,7 @@ enum Place {
     Host(usize),
     Port(usize),
     Channel(Box<ChannelParts>),
-    Shaper(Box<Port>),
+    Shaper(Box<Shaper>),
 }
 
 /// A VC to be laid.
@@ -309,12 +310,16 @@ impl Builder<'_> {
         let mut begins = generator(" start");
         let start = Instant::at(begins.uniform(flow.start.from.ps(), flow.start.to.ps()));
         if !flow.traffic.uses_tcp() {
-            let generator = generator(" cells");
+            let cell_times = generator(" cells");
             let framing = self.graph.links[flow.route[0]].framing;
             let unit = Unit::of(&flow.traffic, framing, &self.scenario.spec().aal5);
             let times = (start, stop_of(flow));
             let end = self.scenario.spec().duration.ps();
-            let mut cells = CellSource::new(&flow.traffic, unit, outgoing, generator, times, end);
+            let mut cells = CellSource::new(&flow.traffic, unit, outgoing, cell_times, times, end);
+            let packet = flow.traffic.packet();
+            if let Some(mean) = packet.filter(|_| flow.traffic.varies_packets()) {
+                cells = cells.with_sizes(mean, generator(" sizes"));
+            }
             let next = cells.begin(start);
             push_only(&mut self.host(flow.from).sources, Source { kind: Kind::Cells(Box::new(cells)), next });
             return FlowEnds {
@@ -323,7 +328,11 @@ impl Builder<'_> {
                 outgoing,
                 incoming,
                 shares,
-                carrier: Carrier::Bare { packet: flow.traffic.packet().map(|packet| packet.0) },
+                carrier: Carrier::Bare(match packet {
+                    None => BarePayload::Cells,
+                    Some(_) if flow.traffic.varies_packets() => BarePayload::Counted,
+                    Some(packet) => BarePayload::Packets(packet.0),
+                }),
             };
         }
         let size = match &*flow.traffic {

@@ -288,7 +288,7 @@ impl Channel {
         if known.number == Some(frame) {
             return known.lost;
         }
-        let lost = self.on_frame(vc, frame, streams);
+        let lost = self.on_frame(train.first.ps(), vc, frame, streams);
         // Of a frame that comes as one train nobody asks again.
         if position > 0 || u32::from(length) > train.count {
             self.parts.vcs.get_mut(vc).frame = FrameFate { number: Some(frame), lost };
@@ -299,10 +299,11 @@ impl Channel {
         lost
     }
 
-    /// A frame begins: whether and why it is lost as a whole.
+    /// A frame begins: whether and why it is lost as a whole. What comes to a dark link has no chance.
     #[inline(always)]
-    fn on_frame(&mut self, vc: u32, frame: u32, streams: &Streams) -> Option<LossReason> {
-        let lost = if self.parts.chance.frames { self.parts.chance.one() } else { None };
+    fn on_frame(&mut self, now: Time, vc: u32, frame: u32, streams: &Streams) -> Option<LossReason> {
+        let has_chance = self.parts.chance.frames && self.parts.dark.is_none_or(|dark| !dark.at(now).0);
+        let lost = if has_chance { self.parts.chance.one() } else { None };
         if !self.parts.scripted.is_empty() && self.is_struck(vc, frame, streams) {
             return Some(LossReason::Scripted);
         }

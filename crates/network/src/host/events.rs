@@ -76,7 +76,7 @@ impl Host {
         if incoming.is_followed() || incoming.reassembly.held() > 0 {
             return 0;
         }
-        let (mut fingerprint, mut cells) = (self.fingerprint, 0_usize);
+        let (mut fingerprint, mut cells, mut octets) = (self.fingerprint, 0_usize, 0);
         let limit = until.min(self.timers.next().saturating_add(1));
         for &Train { first, count, item, .. } in alone.rest().iter() {
             let alike = count == 1 && item.length == 1 && item.vc == vc;
@@ -85,12 +85,14 @@ impl Host {
             }
             mix_frame(&mut fingerprint, first.ps(), vc, item.frame);
             cells += 1;
+            octets += u64::from(item.octets);
         }
         self.fingerprint = fingerprint;
         if let Some(last) = cells.checked_sub(1).and_then(|last| alone.rest().get(last)) {
             incoming.reassembly.on_cells(&last.item, 1);
         }
         incoming.stats.frames += cells as u64;
+        incoming.stats.octets += octets;
         incoming.stats.useful_cells += cells as u64;
         alone.pass(cells);
         cells as u64

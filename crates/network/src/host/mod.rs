@@ -234,6 +234,8 @@ impl Incoming {
 pub(crate) struct IncomingStats {
     /// Frames of which all cells arrived.
     pub(crate) frames: u64,
+    /// Their octets, if they travelled whole and are of a source without TCP.
+    pub(crate) octets: u64,
     /// Their cells.
     pub(crate) useful_cells: u64,
     /// Cells that were carried for nothing.

@@ -202,6 +202,7 @@ impl Host {
         incoming.stats.frames += 1;
         incoming.stats.useful_cells += u64::from(cell.length);
         let Some(payloads) = incoming.payloads.map(|payloads| payloads as usize) else {
+            incoming.stats.octets += u64::from(cell.octets);
             return incoming.on_bare_frame(now, number, streams);
         };
         let queue = &mut streams.contents.packets[payloads];
@@ -213,6 +214,7 @@ impl Host {
             delays.add(now - packet.sent);
         }
         if !incoming.carries_tcp {
+            incoming.stats.octets += u64::from(cell.octets);
             return;
         }
         if incoming.reassembly.marked() && packet.segment.ecn != Ecn::NotEct {

@@ -73,6 +73,11 @@ impl Host {
         }
     }
 
+    /// When the client at an endpoint wrote the request that has no whole answer, if it has one.
+    pub(crate) fn unanswered(&self, endpoint: usize) -> Option<Time> {
+        self.party(endpoint)?.unanswered()
+    }
+
     /// The response times of the client at an endpoint, if there is one.
     pub(crate) fn response_times(&self, endpoint: usize) -> Option<&Delays> {
         self.party(endpoint)?.response_times()

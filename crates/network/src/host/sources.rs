@@ -138,7 +138,7 @@ fn next_unit(
     flight: &mut InFlight,
 ) -> (Instant, Cell, u16) {
     let (at, (count, position)) = (*next, cells.send());
-    let Unit { frame: length, octets, .. } = cells.unit;
+    let (Unit { frame: length, .. }, octets) = (cells.unit, cells.octets());
     *next = cells.after(at);
     if let Some(payloads) = vc.payloads {
         let (number, packet) = flight.packets[payloads as usize].send();

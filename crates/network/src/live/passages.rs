@@ -190,7 +190,7 @@ impl Follower {
     fn observe(&mut self, live: &mut Live, first: bool) {
         self.discards.extend(live.drain_discards());
         let (mut at_port, mut coming) = (Vec::new(), Vec::new());
-        for port in live.network.all_ports() {
+        for port in live.network.ports() {
             if port.link == self.port {
                 live.new_rows(port, &mut self.known, &mut at_port);
                 if first {

@@ -12,10 +12,7 @@ use celltrain_engine::{
 };
 
 use super::{Live, Row, Whereabouts, vcs::Carried};
-use crate::{
-    port::{Location, Port},
-    scenario::Framing,
-};
+use crate::{port::Port, scenario::Framing, shaper::Shaper};
 
 /// How many cells have been seen in the output streams of ports.
 #[derive(Debug, Default)]
@@ -27,8 +24,11 @@ impl Live {
     #[must_use]
     pub fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
-        for port in self.network.all_ports() {
+        for port in self.network.ports() {
             self.rows_of(port, &mut rows);
+        }
+        for shaper in self.network.shapers() {
+            self.rows_of_shaper(shaper, &mut rows);
         }
         rows
     }
@@ -71,19 +71,25 @@ impl Live {
         let sent = Instant::start_of(self.now + delay);
         for (first, last, step) in even_parts(train, sent) {
             let arrival = train.arrival(first);
-            let (place, base) = match (port.location, arrival > sent) {
-                (Location::Shaper, _) => (Whereabouts::Shaper, self.now),
-                (_, true) => (Whereabouts::Buffer, self.now + delay),
-                (_, false) => (Whereabouts::Link, self.now),
+            let (place, base) = if arrival > sent {
+                (Whereabouts::Buffer, self.now + delay)
+            } else {
+                (Whereabouts::Link, self.now)
             };
-            let mut cell = train.item;
-            cell.advance(first);
-            rows.push(Row {
-                after: arrival.ps() - base,
-                step,
-                count: last - first + 1,
-                ..self.row(port.link, place, carried, cell)
-            });
+            let row = self.row(port.link, place, carried, train.item);
+            rows.push(part_of(row, (first, last, step), arrival.ps() - base));
+        }
+    }
+
+    /// The cells that a shaper holds back.
+    fn rows_of_shaper(&self, shaper: &Shaper, rows: &mut Vec<Row>) {
+        let ((_, streams), (output, vci)) = (self.network.parts(), shaper.hop());
+        let Some(carried) = self.carried(output, vci) else { return };
+        for train in streams[output].trains() {
+            for (first, last, step) in even_parts(train, Instant::start_of(self.now)) {
+                let row = self.row(shaper.link(), Whereabouts::Shaper, carried, train.item);
+                rows.push(part_of(row, (first, last, step), train.arrival(first).ps() - self.now));
+            }
         }
     }
 
@@ -118,6 +124,12 @@ impl Live {
             Framing::Packets => cell.octets + link.overhead.0 as u32,
         }
     }
+}
+
+/// Of the cells of a train, of which `row` is the first, those from `first` to `last`, which are evenly spaced.
+fn part_of(mut row: Row, (first, last, step): (u32, u32, Time), after: Time) -> Row {
+    row.cell.advance(first);
+    Row { after, step, count: last - first + 1, ..row }
 }
 
 /// Whether a cell continues the frame at the end of a row.
@@ -178,7 +190,7 @@ traffic = { kind = "greedy" }
         while !live.is_over() {
             let until = live.now + lots.below(2000 * MICROSECOND);
             assert!(live.advance(until, &mut || false));
-            for port in live.network.all_ports() {
+            for port in live.network.ports() {
                 let mut rows = Vec::new();
                 live.new_rows(port, &mut known, &mut rows);
                 for row in &rows {
@@ -192,7 +204,7 @@ traffic = { kind = "greedy" }
         let twice = seen.iter().find(|(_, times)| **times > 1);
         assert_eq!(twice, None, "seen more than once");
         let (_, streams) = live.network.parts();
-        for port in live.network.all_ports() {
+        for port in live.network.ports() {
             let sent: u64 = port.along_link().0.iter().map(|&output| streams[output].pushed()).sum();
             let cells = seen.keys().filter(|(link, _)| *link == port.link).count() as u64;
             assert_eq!(cells, sent, "port of link {}", port.link);

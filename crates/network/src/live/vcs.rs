@@ -55,6 +55,9 @@ pub(super) fn trace(network: &Network) -> Vec<BTreeMap<u32, Carried>> {
                 let first = links.next().flatten();
                 next = if links.all(|link| link == first) { first } else { None };
                 open.extend(channel.hops(vci));
+            } else if let Node::Shaper(shaper) = &nodes[consumers[stream]] {
+                next = Some(shaper.link());
+                open.push(shaper.hop());
             }
             vcs[stream].insert(vci, Carried { vc, next });
         }

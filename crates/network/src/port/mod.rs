@@ -139,8 +139,6 @@ pub(crate) enum Location {
     Switch,
     /// A host's network interface.
     Interface,
-    /// In a host, in front of its network interface.
-    Shaper,
 }
 
 /// A port of any form.

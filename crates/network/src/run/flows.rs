@@ -15,13 +15,14 @@ use crate::{
 };
 
 impl Experiment<'_> {
-    /// One row per flow; `delays` are those of each flow's VC, `responses` the response times of its requests, `transfers` the completion
+    /// One row per flow; `delays` are those of each flow's VC, `responses` the response times of its requests, `unanswered` how many of
+    /// these have no whole answer, `transfers` the completion
     /// times of finite transfers, and `completions` those of all transfers that began in the measured part.
     pub(super) fn flow_table(
         &self,
         counts: &[FlowCounts],
         delays: &[Option<&Delays>],
-        (responses, transfers): (&[Option<&Delays>], Vec<f64>),
+        (responses, unanswered, transfers): (&[Option<&Delays>], Vec<u64>, Vec<f64>),
         completions: Option<&Completions>,
         excess: Excess,
     ) -> Table {
@@ -112,6 +113,7 @@ impl Experiment<'_> {
                     "requests_completed",
                     Column::Count(responses.iter().map(|times| times.map_or(0, Delays::count)).collect()),
                 ),
+                ("requests_unfinished", Column::Count(unanswered)),
                 ("response_time_mean", response(&|times| times.mean())),
                 ("response_time_p50", response(&|times| times.quantile(0.5))),
                 ("response_time_p95", response(&|times| times.quantile(0.95))),

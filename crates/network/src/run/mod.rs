@@ -271,11 +271,14 @@ impl<'a> Experiment<'a> {
         let waits = Waits {
             completions: self.completions(&network, &flows),
             responses: Together::of(responses.iter().copied()),
+            unanswered: network.flows.iter().filter_map(|ends| network.unanswered(ends)).collect(),
         };
         let mut series = self.series(&network);
         series.append(&mut events.series);
         let summary = self.summary((&flows, arrived), &delays, &ports, &series, &excess, &waits);
-        let waited = (responses.as_slice(), self.transfer_times(&network));
+        let unanswered =
+            network.flows.iter().map(|ends| u64::from(network.unanswered(ends).is_some())).collect();
+        let waited = (responses.as_slice(), unanswered, self.transfer_times(&network));
         let of_flows = self.flow_table(&flows, &delays, waited, waits.completions.as_ref(), excess);
         // Of very many flows, they take as much room as the next table.
         drop(flows);
@@ -572,7 +575,7 @@ fn cells_of_flows(network: &Network) -> Vec<[u64; 2]> {
         for (flow, [accepted, discarded]) in port.by_flow() {
             match port.location {
                 Location::Interface => cells[flow][0] += accepted,
-                Location::Switch | Location::Shaper => cells[flow][1] += discarded,
+                Location::Switch => cells[flow][1] += discarded,
             }
         }
     }
@@ -605,6 +608,7 @@ impl FlowCounts {
         flow.receiver.outdated_segments -= receiver.outdated_segments;
         flow.receiver.acks -= receiver.acks;
         flow.incoming.frames -= incoming.frames;
+        flow.incoming.octets -= incoming.octets;
         flow.incoming.useful_cells -= incoming.useful_cells;
         flow.incoming.useless_cells -= incoming.useless_cells;
         flow.arrived -= begin.arrived;

@@ -104,7 +104,7 @@ pub(super) fn port_table(
     window: Time,
     locked: &BTreeSet<usize>,
 ) -> Table {
-    let is_locked = |port: &Port| port.location != Location::Shaper && locked.contains(&port.link);
+    let is_locked = |port: &Port| locked.contains(&port.link);
     let count = |get: &dyn Fn(&PortMeasures<'_>) -> u64| Column::counts(ports.iter().map(get));
     let number = |get: &dyn Fn(&PortMeasures<'_>) -> f64| Column::numbers(ports.iter().map(get));
     let mut columns = vec![
@@ -212,11 +212,17 @@ pub(super) struct Waits<'a> {
     pub(super) completions: Option<Completions>,
     /// Answers.
     pub(super) responses: Option<Together<'a>>,
+    /// When each of the requests was written whose answer is not whole when the run ends.
+    pub(super) unanswered: Vec<Time>,
 }
 
-/// Response times of all requests that were answered within `window` seconds.
-fn add_responses(summary: &mut Summary, times: &Together<'_>, window: f64) {
+/// Response times of all requests that were answered within `window`, and the requests that are `unanswered` at its `end`, by the times when they were written.
+fn add_responses(summary: &mut Summary, times: &Together<'_>, unanswered: &[Time], [window, end]: [Time; 2]) {
+    let window = seconds(window);
     summary.add("requests_completed", times.count() as f64);
+    summary.add("requests_unfinished", unanswered.len() as f64);
+    let oldest = unanswered.iter().min().map_or(0, |&asked| end - asked);
+    summary.add("request_age_max", seconds(oldest));
     summary.add("request_rate", times.count() as f64 / window);
     summary.add("response_time_mean", times.mean());
     for (name, quantile) in
@@ -271,7 +277,8 @@ impl Experiment<'_> {
             add_completions(&mut summary, completions);
         }
         if let Some(times) = &waits.responses {
-            add_responses(&mut summary, times, seconds(self.window()));
+            let end = self.scenario.spec().duration.ps();
+            add_responses(&mut summary, times, &waits.unanswered, [self.window(), end]);
         }
         summary.metrics
     }
@@ -350,6 +357,7 @@ impl Experiment<'_> {
         summary.add("occupancy_mean", value(&|port| port.occupancy(self.window()))).unit = unit;
         summary.add("occupancy_max", value(&|port| port.port.occupancy_max() as f64)).unit = of_buffer;
         summary.add("delay_mean", value(&|port| port.delay_mean()));
+        summary.add("delay_p50", value(&|port| port.delay(0.5)));
         summary.add("delay_p95", value(&|port| port.delay(0.95)));
         summary.add("delay_p99", value(&|port| port.delay(0.99)));
     }

@@ -72,6 +72,7 @@ impl Experiment<'_> {
             Node::Host(_) => hosts[place],
             Node::Port(_) | Node::Switch(_) => node.ports().iter().map(|port| links[port.link]).sum(),
             Node::Channel(channel) => links[channel.link()],
+            Node::Shaper(shaper) => links[shaper.link()],
         };
         let mut processes = network.shared_out(work);
         processes.edges.extend(ties);
@@ -103,6 +104,7 @@ impl Experiment<'_> {
             Node::Host(host) => return host.parts.outgoing.first().map(|vc| vc.framing),
             Node::Port(_) | Node::Switch(_) => node.ports().first()?.link,
             Node::Channel(channel) => channel.link(),
+            Node::Shaper(shaper) => shaper.link(),
         };
         Some(self.graph.links[link].framing)
     }

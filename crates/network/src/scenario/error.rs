@@ -76,15 +76,20 @@ pub(crate) fn suggestion<'a>(name: &str, what: &str, valid: impl Iterator<Item =
     if let Some(near) = nearest(name, valid.clone()) {
         text += &format!("; did you mean \"{near}\"?");
     }
+    text + &known(what, valid)
+}
+
+/// ` (keys: high, low)`, with `what` for `keys`; nothing where there are none.
+pub(super) fn known<'a>(what: &str, valid: impl Iterator<Item = &'a str> + Clone) -> String {
     let mut listed: Vec<_> = valid.clone().take(LISTED_NAMES).collect();
     if valid.count() > LISTED_NAMES {
         listed.push("…");
     }
-    if listed.is_empty() { text } else { text + &format!(" ({what}: {})", listed.join(", ")) }
+    if listed.is_empty() { String::new() } else { format!(" ({what}: {})", listed.join(", ")) }
 }
 
 /// The valid name that `name` most probably stands for, if any is near.
-fn nearest<'a>(name: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+pub(super) fn nearest<'a>(name: &str, valid: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     // A third of the letters may be wrong; a long text is no mistyped name and would be slow to compare.
     let limit = (name.chars().count() / 3).max(1);
     if limit > 20 {

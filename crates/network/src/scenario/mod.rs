@@ -9,6 +9,7 @@ mod editor;
 mod embed;
 mod error;
 mod graph;
+mod homes;
 mod inherit;
 mod key;
 mod ranges;
@@ -38,10 +39,11 @@ pub use spec::{
     ArrivalTimes, Backbone, Bernoulli, BurstLoss, Bursty, Cbr, CellRate, Chain, Changes, Dark, DelayChange,
     DelayChanges, DelayRange, Distribution, Dumbbell, ExplicitGraph, FatTree, Finite, FlowSpec, Framing,
     Greedy, GroupSpec, HostSpec, IpServes, LeafSpine, LinkEntry, LinkException, LinkOverride, LinkSpec,
-    LongRange, LossDirection, LossSpec, LossUnit, MeasuredDelays, MeasuresSpec, MemorySpec, Mmpp, MmppState,
-    Multipath, NSource, NodeEntry, NodeKind, OnOff, Pairs, ParkingLot, Pattern, PauseSpec, Poisson, PortSpec,
-    Random, RateChange, RateChanges, Reorder, RequestResponse, Routing, SCHEMA, ShortFlows, Spec, Start,
-    SwitchSpec, TieBreak, Topology, Torus, Trace, TraceFlow, Traffic, Transfer, Weights,
+    LongRange, LossDirection, LossSpec, LossUnit, MAX_PACKET, MIN_PACKET, MeasuredDelays, MeasuresSpec,
+    MemorySpec, Mmpp, MmppState, Multipath, NSource, NodeEntry, NodeKind, OnOff, PacketDistribution, Pairs,
+    ParkingLot, Pattern, PauseSpec, Poisson, PortSpec, Random, RateChange, RateChanges, Reorder,
+    RequestResponse, Routing, SCHEMA, ShortFlows, Spec, Start, SwitchSpec, TieBreak, Topology, Torus, Trace,
+    TraceFlow, Traffic, Transfer, Weights,
 };
 
 use self::{

@@ -1,4 +1,4 @@
-//! The ranges of whole numbers, for messages: they are those of the schema, which are narrower than those of the types.
+//! What the schema says of the values of a scenario, for messages: the ranges of whole numbers, which are narrower than those of the types.
 
 use serde_json::Value as Json;
 
@@ -10,20 +10,34 @@ pub(super) fn of_whole_number<'a>(
     root: &Node,
     keys: impl Iterator<Item = &'a str>,
 ) -> [Option<i64>; 2] {
-    let (mut node, mut places) = (Some(root), meanings(schema, schema, Some(root)));
-    for key in keys {
-        let parts = places.iter().flat_map(|place| [&place["items"], &place["properties"][key]]);
-        let parts: Vec<_> = parts.filter(|part| part.is_object()).collect();
-        node = node.and_then(|node| child(node, key));
-        places = parts.into_iter().flat_map(|part| meanings(schema, part, node)).collect();
-    }
+    let (places, _) = places(schema, root, keys);
     let bound = |name: &str| places.iter().find_map(|place| place[name].as_i64());
     [bound("minimum"), bound("maximum")]
 }
 
+/// All that `schema` says of the value at `keys` in the scenario `root`, and the value, if it is there.
+pub(super) fn places<'a, 'k>(
+    schema: &'a Json,
+    root: &'a Node,
+    keys: impl Iterator<Item = &'k str>,
+) -> (Vec<&'a Json>, Option<&'a Node>) {
+    let (mut node, mut places) = (Some(root), meanings(schema, schema, Some(root)));
+    for key in keys {
+        let parts: Vec<_> = places.iter().flat_map(|place| parts(place, key)).collect();
+        node = node.and_then(|node| node.child(key));
+        places = parts.into_iter().flat_map(|part| meanings(schema, part, node)).collect();
+    }
+    (places, node)
+}
+
+/// What a place of the schema says of its key, or of the element of this number.
+pub(super) fn parts<'a>(place: &'a Json, key: &str) -> impl Iterator<Item = &'a Json> {
+    [&place["items"], &place["properties"][key]].into_iter().filter(|part| part.is_object())
+}
+
 /// All that `part` of `schema` says of the value `node`: what it refers to, and of several forms the one of the value's `kind`.
-fn meanings<'a>(schema: &'a Json, part: &'a Json, node: Option<&Node>) -> Vec<&'a Json> {
-    let kind = node.and_then(Node::table).and_then(|table| table.get(KIND)).map(|kind| &kind.value);
+pub(super) fn meanings<'a>(schema: &'a Json, part: &'a Json, node: Option<&Node>) -> Vec<&'a Json> {
+    let kind = node.and_then(|node| node.child(KIND)).map(|kind| &kind.value);
     let (mut found, mut next) = (Vec::new(), vec![part]);
     while let Some(part) = next.pop() {
         found.push(part);
@@ -36,13 +50,4 @@ fn meanings<'a>(schema: &'a Json, part: &'a Json, node: Option<&Node>) -> Vec<&'
         }));
     }
     found
-}
-
-/// The value of a key, or the element of this number.
-fn child<'a>(node: &'a Node, key: &str) -> Option<&'a Node> {
-    match &node.value {
-        Value::Table(table) => table.get(key),
-        Value::Array(nodes) => nodes.get(key.parse::<usize>().ok()?),
-        _ => None,
-    }
 }

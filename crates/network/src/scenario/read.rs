@@ -12,15 +12,15 @@ use serde::{
 };
 
 use super::{
-    error::suggestion,
-    ranges,
+    error::{known, suggestion},
+    homes, ranges,
     schema::schema,
     tree::{KIND, Node, Origin, Table, Value},
 };
 
 /// Reads a `T` from a tree.
 pub(super) fn read<'a, T: Deserialize<'a>>(root: &'a Node) -> Result<T, Fault> {
-    T::deserialize(Reader(root)).map_err(|fault| fault.found_in(root.origin).with_range(root))
+    T::deserialize(Reader(root)).map_err(|fault| fault.found_in(root.origin).with_range(root).with_home(root))
 }
 
 /// What is wrong, where: the keys from the innermost outwards and the origin of the innermost value.
@@ -31,11 +31,13 @@ pub(super) struct Fault {
     pub(super) message: String,
     /// If a whole number was expected, the largest that its type has. The message is then what was found.
     whole: Option<i64>,
+    /// If the innermost key is none of its table, those that are.
+    taken: Option<&'static [&'static str]>,
 }
 
 impl Fault {
     fn new(message: String) -> Self {
-        Self { origin: None, keys: Vec::new(), message, whole: None }
+        Self { origin: None, keys: Vec::new(), message, whole: None, taken: None }
     }
 
     /// Where a whole number was expected, says which ones the key takes. A type knows only its own range.
@@ -58,6 +60,21 @@ impl Fault {
             (None, _) => "a whole number".to_owned(),
         };
         self.message = format!("expected {range}, found {}", self.message);
+        self
+    }
+
+    /// Where a table does not have a key, says whose it is and which ones the table has.
+    fn with_home(mut self, root: &Node) -> Self {
+        let Some(taken) = self.taken.take() else { return self };
+        let keys: Vec<_> = self.keys.iter().rev().map(String::as_str).collect();
+        let key = keys.last().copied().unwrap_or_default();
+        // As of ranges, there is no schema in a browser.
+        let schema = if cfg!(target_family = "wasm") { None } else { Some(schema()) };
+        let home = homes::said(schema.as_ref(), root, &keys, taken);
+        let taken = taken.iter().copied();
+        // Where it is known what was meant, a name that only looks like it is no help.
+        let rest = if home.is_empty() { suggestion(key, "keys", taken) } else { known("keys", taken) };
+        self.message = format!("unknown key \"{key}\"{home}{rest}");
         self
     }
 
@@ -107,11 +124,8 @@ impl de::Error for Fault {
         Self::invalid_type(found, expected)
     }
 
-    fn unknown_field(key: &str, expected: &'static [&'static str]) -> Self {
-        if expected.contains(&"switch") && OF_SWITCHES.contains(&key) {
-            return Self::new(format!("unknown key \"{key}\": it is switch.{key}, or stands in a [[port]]"));
-        }
-        Self::new(format!("unknown key \"{key}\"{}", suggestion(key, "keys", expected.iter().copied())))
+    fn unknown_field(key: &str, taken: &'static [&'static str]) -> Self {
+        Self { taken: Some(taken), ..Self::new(format!("unknown key \"{key}\"")) }
     }
 
     fn unknown_variant(name: &str, expected: &'static [&'static str]) -> Self {
@@ -122,9 +136,6 @@ impl de::Error for Fault {
         Self { keys: vec![key.to_owned()], ..Self::new("this key is required".to_owned()) }
     }
 }
-
-/// Keys that are sometimes looked for in the scenario's own table.
-const OF_SWITCHES: [&str; 5] = ["buffer", "vc-buffer", "discard", "scheduler", "allocator"];
 
 /// What was found, as messages show it.
 fn shown(found: Unexpected<'_>) -> String {

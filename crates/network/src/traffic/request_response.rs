@@ -144,6 +144,14 @@ impl Party {
         }
     }
 
+    /// When a client wrote the request whose answer it has not read to the end, if there is one: it has one at a time.
+    pub(crate) fn unanswered(&self) -> Option<Time> {
+        match self.role {
+            Role::Client { asked, .. } if self.phase != Phase::Writes => Some(asked),
+            _ => None,
+        }
+    }
+
     /// Forgets the response times so far: a new window begins.
     pub(crate) fn begin_window(&mut self) {
         if let Role::Client { times, .. } = &mut self.role {

@@ -2,6 +2,7 @@
 
 use celltrain_engine::{
     Instant, Slot, Time,
+    quantity::Bytes,
     random::Generator,
     time::{NEVER, SECOND},
 };
@@ -49,8 +50,23 @@ pub(crate) struct CellSource {
     pub(crate) position: u16,
     pub(crate) pattern: Pattern,
     pub(crate) generator: Generator,
+    /// What draws the sizes of its packets, if they differ.
+    pub(crate) sizes: Option<Box<PacketSizes>>,
     /// From then on it begins no frame.
     pub(crate) stop: Time,
+}
+
+/// Draws the sizes of packets: exponentially distributed, in whole octets, from the smallest packet to the largest.
+#[derive(Debug)]
+pub(crate) struct PacketSizes {
+    mean: Bytes,
+    generator: Generator,
+}
+
+impl PacketSizes {
+    fn draw(&mut self) -> u32 {
+        self.generator.exponential(self.mean.0).clamp(scenario::MIN_PACKET.0, scenario::MAX_PACKET.0) as u32
+    }
 }
 
 /// When a cell-level source sends.
@@ -117,7 +133,18 @@ impl CellSource {
                 unreachable!("TCP carries this traffic")
             }
         };
-        Self { outgoing, unit, position: 0, pattern, generator, stop }
+        Self { outgoing, unit, position: 0, pattern, generator, sizes: None, stop }
+    }
+
+    /// As the source is, with packets of exponentially distributed sizes.
+    pub(crate) fn with_sizes(self, mean: Bytes, generator: Generator) -> Self {
+        Self { sizes: Some(Box::new(PacketSizes { mean, generator })), ..self }
+    }
+
+    /// The octets of the next packet; 0 for cells.
+    #[inline(always)]
+    pub(crate) fn octets(&mut self) -> u32 {
+        self.sizes.as_mut().map_or(self.unit.octets, |sizes| sizes.draw())
     }
 
     /// How many cells go at once, and where in the frame the first of them stands.
@@ -137,11 +164,13 @@ impl CellSource {
         self.unless_stopped(next)
     }
 
-    /// If it sends whole frames at exponentially distributed intervals: their mean, and what draws them.
+    /// If it sends whole frames, all alike, at exponentially distributed intervals: their mean, and what draws them.
     #[inline]
     pub(crate) fn as_poisson(&mut self) -> Option<(Time, &mut Generator)> {
         match self.pattern {
-            Pattern::Poisson { mean } if self.unit.is_whole => Some((mean, &mut self.generator)),
+            Pattern::Poisson { mean } if self.unit.is_whole && self.sizes.is_none() => {
+                Some((mean, &mut self.generator))
+            }
             _ => None,
         }
     }
@@ -237,8 +266,15 @@ mod tests {
             (Instant::at(7 * MILLISECOND), Slot::of_bits(CELL_BITS, "155.52 Mbit/s".parse().unwrap()), 0.3);
         let generator = Randomness { seed: 1, replication: 0 }.named("test");
         let pattern = Pattern::Bernoulli { slot, probability };
-        let mut source =
-            CellSource { outgoing: 0, unit: Unit::CELL, position: 0, pattern, generator, stop: NEVER };
+        let mut source = CellSource {
+            outgoing: 0,
+            unit: Unit::CELL,
+            position: 0,
+            pattern,
+            generator,
+            sizes: None,
+            stop: NEVER,
+        };
         let (mut times, mut now) = (Vec::new(), source.begin(start));
         for _ in 0..CELLS {
             times.push(now.since(start));
@@ -266,8 +302,15 @@ mod tests {
         let first = |replication: u64, probability: f64| {
             let generator = Randomness { seed: 1, replication }.named("test");
             let pattern = Pattern::Bernoulli { slot, probability };
-            let mut source =
-                CellSource { outgoing: 0, unit: Unit::CELL, position: 0, pattern, generator, stop: NEVER };
+            let mut source = CellSource {
+                outgoing: 0,
+                unit: Unit::CELL,
+                position: 0,
+                pattern,
+                generator,
+                sizes: None,
+                stop: NEVER,
+            };
             source.begin(Instant::at(0)).ps()
         };
         let filled = (0..4000).filter(|&replication| first(replication, 0.25) == 0).count();
@@ -295,8 +338,15 @@ mod tests {
             let on_until = Instant::default();
             let pattern =
                 Pattern::OnOff { interval, on: lengths(on), off: lengths(off), on_until, end: NEVER / 2 };
-            let mut source =
-                CellSource { outgoing: 0, unit: Unit::CELL, position: 0, pattern, generator, stop: NEVER };
+            let mut source = CellSource {
+                outgoing: 0,
+                unit: Unit::CELL,
+                position: 0,
+                pattern,
+                generator,
+                sizes: None,
+                stop: NEVER,
+            };
             let start = source.begin(Instant::at(77));
             let last = (0..CELLS).fold(start, |now, _| source.after(now));
             let expected = CELLS as f64 * 1000.0 * (on + off) as f64 / on as f64;
@@ -314,8 +364,15 @@ mod tests {
         let (interval, end) = (Slot::of_ps(SECOND), 5 * MICROSECOND);
         let (on, off) = (Lengths::Fixed(1), Lengths::Fixed(9_999));
         let pattern = Pattern::OnOff { interval, on, off, on_until: Instant::default(), end };
-        let mut source =
-            CellSource { outgoing: 0, unit: Unit::CELL, position: 0, pattern, generator, stop: NEVER };
+        let mut source = CellSource {
+            outgoing: 0,
+            unit: Unit::CELL,
+            position: 0,
+            pattern,
+            generator,
+            sizes: None,
+            stop: NEVER,
+        };
         let start = source.begin(Instant::at(0));
         assert!(source.after(start).ps() >= end);
         let Pattern::OnOff { on_until, .. } = source.pattern else { panic!("it is one") };
@@ -331,8 +388,15 @@ mod tests {
         let first = |replication: u64| {
             let generator = Randomness { seed: 1, replication }.named("test");
             let pattern = Pattern::Poisson { mean: MEAN };
-            let mut source =
-                CellSource { outgoing: 0, unit: Unit::CELL, position: 0, pattern, generator, stop: NEVER };
+            let mut source = CellSource {
+                outgoing: 0,
+                unit: Unit::CELL,
+                position: 0,
+                pattern,
+                generator,
+                sizes: None,
+                stop: NEVER,
+            };
             source.begin(start).since(start).ps()
         };
         let waits: Vec<_> = (0..count).map(first).collect();

@@ -59,8 +59,12 @@ pub(crate) fn group(
         put(&mut group, "from", if all && draw.chance(0.7) { "*".to_owned() } else { from });
         put(&mut group, "to", if all { "*".to_owned() } else { to });
         put(&mut group, "pairs", *draw.pick(&schema.names("group.pairs")));
+        let mut beside = draw.beside("senders");
+        if beside.chance(0.3) {
+            put(&mut group, "senders", beside.count(3) as i64);
+        }
         if draw.chance(0.2) {
-            let taken = ["from", "to", "pairs", "traffic", "flows"];
+            let taken = ["from", "to", "pairs", "senders", "traffic", "flows"];
             group = group.into_iter().filter(|(key, _)| !taken.contains(&key.as_str())).collect();
             put(&mut group, "transfers", transfers(draw, graph));
         }

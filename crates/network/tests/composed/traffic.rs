@@ -39,6 +39,13 @@ fn traffic(draw: &mut Draw, schema: &Schema, tcp: bool, packets: bool) -> Table 
         put(&mut table, "packet", format!("{} B", 39 + draw.count(9_000)));
         table.remove("frame");
     }
+    // Links of packets alone carry packets whose sizes differ.
+    if let Some(distribution) = table.remove("packet-distribution")
+        && packets
+    {
+        put(&mut table, "packet", format!("{} B", 390 + draw.beside("packet sizes").count(13_000)));
+        put(&mut table, "packet-distribution", distribution);
+    }
     if let Some(rate) = table.get_mut("rate").and_then(Value::as_table_mut)
         && rate.contains_key("cycle")
     {

@@ -79,6 +79,21 @@ fn a_dark_link_loses_all_that_enters_it_and_nothing_else() {
     assert!((sent - useful).abs_diff(total(&result.ports, "lost_dark")) < 50);
 }
 
+/// What comes to a dark link is lost there, whatever chance would do to it: 500 packets in 400 ms, by either unit of losses.
+#[test]
+fn chance_has_no_part_in_the_dark() {
+    let scenario = "schema = 1\nname = \"dark\"\nduration = \"1 s\"\ntopology = { kind = \"n-source\", sources = 1 }\n\
+        switch.buffer = \"100 packets\"\ntraffic = { kind = \"cbr\", rate = \"5 Mbit/s\", packet = \"500 B\" }\n\
+        [link]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\nframing = \"packets\"\n\
+        trunk = { loss = 0.3, dark = { from = \"100 ms\", length = \"400 ms\" } }\n";
+    let [cell, frame] = ["'cell'", "'frame'"].map(|unit| {
+        let result = run_recorded(scenario, &[("link.trunk.loss-unit", unit)]);
+        ["lost_dark", "lost_random"].map(|reason| total(&result.ports, reason))
+    });
+    assert_eq!(cell[0], 500);
+    assert_eq!(cell, frame);
+}
+
 #[test]
 fn tcp_survives_a_dark_period() {
     let result = run_recorded(PACKETS, &[("link.trunk.dark", "{ from = \"5 s\", length = \"2 s\" }")]);

@@ -2,7 +2,7 @@
 
 use celltrain_network::RunResult;
 
-use crate::common::{longest_round_trip, run_recorded};
+use crate::common::{longest_round_trip, metric, run_recorded};
 
 /// A window of fifty segments and a round trip of 2 ms; the peak rate, 1000 frames of 12 cells a second, is the bottleneck.
 const NETWORK: &str = r#"
@@ -37,6 +37,26 @@ fn both_kinds_keep_the_rate_and_one_keeps_frames_waiting() {
     let (cells, frames) = (longest_round_trip(&cells), longest_round_trip(&frames));
     assert!((cells - 0.050).abs() < 0.001, "{cells}");
     assert!((0.002..0.0021).contains(&frames), "{frames}");
+}
+
+/// GCRA(1/PCR, 0): what comes no faster than the peak rate conforms, and nothing holds it back.
+#[test]
+fn what_conforms_is_not_held_back() {
+    let cells = "schema = 1\nname = \"conforming\"\nduration = \"2 s\"\ntopology = { kind = \"n-source\", sources = 1 }\n\
+        link = { rate = \"155.52 Mbit/s\", delay = \"1 us\" }\ntraffic = { kind = \"cbr\", rate = \"16 kbit/s\" }\n\
+        measures.delays = \"all\"\n";
+    let packets = cells
+        .replace("kbit/s\" }", "kbit/s\", packet = \"500 B\" }")
+        .replace("1 us", "1 us\", framing = \"packets")
+        + "switch.buffer = \"9 packets\"\n";
+    // Three links of 1 us, and on each the time of a cell or of 500 bytes.
+    for (scenario, bits) in [(cells, 424.0), (packets.as_str(), 4000.0)] {
+        for pcr in ["'16 kbit/s'", "'64 kbit/s'", "'200 Mbit/s'"] {
+            let delay = metric(&run_recorded(scenario, &[("vc.pcr", pcr)]), "transfer_delay_max");
+            let expected = 3.0 * (1e-6 + bits / 155.52e6);
+            assert!((delay - expected).abs() < 1e-9, "{pcr}: {delay}, not {expected}");
+        }
+    }
 }
 
 #[test]

@@ -241,6 +241,34 @@ fn packets_travel_as_frames_on_cell_links() {
     assert_eq!(numbers(&result.flows, "goodput")[0], delivered as f64 * 500.0 * 8.0 / 10.0);
 }
 
+/// Packets whose sizes are drawn come at the times of those that have one size, count by their octets, and are smaller or larger than the mean:
+/// of so many, the smallest has 40 B and takes 0.44 ms on both links, and one in e^5 more than five times the mean.
+#[test]
+fn packets_of_exponential_sizes_come_at_the_same_times() {
+    let traffic =
+        |more: &str| format!("{{ kind = \"poisson\", rate = \"200 kbit/s\", packet = \"500 B\"{more} }}");
+    let run = |traffic: &str, duration: &str| {
+        let overrides = [("flow.0.traffic", traffic), ("switch.buffer", "unlimited"), ("duration", duration)];
+        run_recorded(PAIR, &overrides)
+    };
+    let (fixed, drawn) = (traffic(""), traffic(", packet-distribution = \"exponential\""));
+    let [one, other] = [&fixed, &drawn].map(|traffic| run(traffic, "400 s"));
+    assert_eq!(of_flow(&one, "cells_sent"), of_flow(&other, "cells_sent"));
+    let [of_one, of_other] = [&one, &other].map(|result| numbers(&result.flows, "goodput")[0]);
+    assert!(of_one != of_other && (of_other / of_one - 1.0).abs() < 0.03, "{of_one} and {of_other} bit/s");
+    let least = numbers(&other.flows, "transfer_delay_p50")[0];
+    assert!(least > 0.03044 && numbers(&other.flows, "transfer_delay_max")[0] > 0.0575);
+    // They take links of packets.
+    let cells = error(
+        PAIR,
+        &[("flow.0.traffic", &drawn), ("link.framing", "cells"), ("switch.buffer", "1000 cells")],
+    );
+    assert!(
+        cells.contains("traffic.packet-distribution: packets whose sizes differ take links of packets"),
+        "{cells}"
+    );
+}
+
 #[test]
 fn packets_without_tcp_have_a_size_that_makes_sense() {
     for (traffic, expected) in [
@@ -251,11 +279,20 @@ fn packets_without_tcp_have_a_size_that_makes_sense() {
             "traffic.frame: a source sends packets or frames of so many cells: give `packet` or `frame`",
         ),
         (
+            "kind = \"poisson\", packet-distribution = \"exponential\"",
+            "traffic.packet-distribution: cells have one size, packets have others: give `packet`",
+        ),
+        (
+            "kind = \"poisson\", packet = \"399 B\", packet-distribution = \"exponential\"",
+            "traffic.packet: expected 400 B to 14 kB, found 399 B",
+        ),
+        (
             "frame = 2",
             "flow \"1\" sends bare cells, which a packet-framed link does not carry: give its traffic packets, as in packet = \"1500 B\"",
         ),
     ] {
-        let traffic = format!("{{ kind = \"cbr\", rate = \"100 kbit/s\", {traffic} }}");
+        let kind = if traffic.contains("kind") { "" } else { "kind = \"cbr\", " };
+        let traffic = format!("{{ {kind}rate = \"100 kbit/s\", {traffic} }}");
         let without = PAIR.replace(", packet = \"500 B\"", "");
         let found = error(&without, &[("flow.0.traffic", &traffic)]);
         assert!(found.contains(expected), "{found}");

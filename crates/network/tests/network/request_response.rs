@@ -253,6 +253,35 @@ circuit = "shared"
     }
 }
 
+/// Each client that waits for an answer when the run ends has one unfinished request, and one that thinks has none. The first answer of
+/// [`ALONE`] takes 11.26 ms, and a client asks again 100 ms later.
+#[test]
+fn requests_without_a_whole_answer_are_unfinished() {
+    let time = 3.0 * (packet(300) + packet(700)) + 6e-3 + 5e-3;
+    for (duration, completed, unfinished, age) in
+        [("10 ms", 0, 1, 10e-3), ("50 ms", 1, 0, 0.0), ("115 ms", 1, 1, 15e-3 - time), ("200 ms", 2, 0, 0.0)]
+    {
+        let result = run_traced(ALONE, &[("duration", duration)]);
+        let found =
+            ["requests_completed", "requests_unfinished"].map(|column| result.flows.counts(column)[0]);
+        assert_eq!(found, [completed, unfinished], "{duration}");
+        assert_eq!(metric(&result, "requests_unfinished"), unfinished as f64);
+        assert_time(metric(&result, "request_age_max"), age);
+    }
+    // Wherever the request was written: the path is dark from 10 ms on, before the answer is there.
+    let dark =
+        [("link.dark", "{ from = \"8 ms\", length = \"10 s\" }"), ("duration", "2 s"), ("warm-up", "1 s")];
+    let result = run_traced(ALONE, &dark);
+    assert_eq!((metric(&result, "requests_completed"), metric(&result, "requests_unfinished")), (0.0, 1.0));
+    assert_time(metric(&result, "request_age_max"), 2.0);
+    // A client that begins later has none, and one that has stopped may have.
+    let late = run_traced(ALONE, &[("duration", "50 ms"), ("traffic.start", "60 ms")]);
+    assert_eq!(metric(&late, "requests_unfinished"), 0.0);
+    let stopped =
+        run_traced(ALONE, &[("duration", "10 ms"), ("flow", "[{ name = \"1\", stop = \"5 ms\" }]")]);
+    assert_eq!(metric(&stopped, "requests_unfinished"), 1.0);
+}
+
 /// A client begins no request from the stop of its flow on; the one under way is answered.
 #[test]
 fn a_client_that_stops_reads_the_answer_to_its_last_request() {

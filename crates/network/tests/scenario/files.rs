@@ -330,7 +330,7 @@ fn errors_say_line_key_and_what_was_expected() {
         ),
         (
             "[traffic]\nkind = \"greedy\"\nbytes = \"1 B\"",
-            "11: traffic.bytes: unknown key \"bytes\" (keys: start)",
+            "11: traffic.bytes: unknown key \"bytes\": it is a key of kind = \"finite\" or \"bursty\" (keys: start)",
         ),
         (
             "[traffic]\nkind = \"cbr\"\nrate = \"0 cells/s\"",
@@ -445,6 +445,91 @@ fn errors_in_overrides_name_the_override() {
         let found = error(MINIMAL, &set(key, value));
         let expected = format!("--set {key}={value}: {expected}");
         assert!(found.starts_with(&expected), "found:    {found}\nexpected: {expected}");
+    }
+}
+
+/// What a table does not take, where it belongs, and what the table takes in its place.
+#[test]
+fn a_key_of_another_table_is_told_as_such() {
+    const DUMBBELL: &str = "schema = 1\nname = \"a\"\nduration = \"1 s\"\ntopology.kind = \"dumbbell\"\n";
+    for (text, key, value, expected) in [
+        (
+            DUMBBELL,
+            "topology.pairs",
+            "3",
+            "it is a key of kind = \"backbone\"; kind = \"dumbbell\" takes no keys of its own; its flows are those of [[group]], each with \
+             `flows` of them",
+        ),
+        (
+            DUMBBELL,
+            "topology.sources",
+            "3",
+            "it is a key of kind = \"parking-lot\", \"n-source\" or \"peer-to-peer\"; kind = \"dumbbell\" takes no keys",
+        ),
+        (DUMBBELL, "topology.width", "3", "kind = \"dumbbell\" takes no keys of its own"),
+        (
+            MINIMAL,
+            "topology.flows",
+            "3",
+            "it is a key of kind = \"backbone\"; `sources` is the number of flows (keys: sources)",
+        ),
+        (
+            MINIMAL,
+            "topology.hosts",
+            "3",
+            "it is a key of kind = \"leaf-spine\", \"torus\" or \"random\" (keys: sources)",
+        ),
+        (MINIMAL, "topology.delay", "1 ms", "it is link.delay or switch.delay (keys: sources)"),
+        (
+            MINIMAL,
+            "group",
+            "[{ name = \"a\", connections = 3 }]",
+            "\"connections\": `flows` is the number of its flows, of each pair of hosts (keys:",
+        ),
+        (
+            MINIMAL,
+            "traffic",
+            "{ kind = \"cbr\", rate = \"1 Mbit/s\", load = 0.5 }",
+            "it is a key of kind = \"short-flows\" (keys: rate,",
+        ),
+        (MINIMAL, "switch.discard.threshold", "80 %", "it is switch.discard."),
+        (
+            MINIMAL,
+            "switch.discard",
+            "{ policy = \"epd\", threshold = \"80 %\" }",
+            "it is switch.discard.epd.threshold (keys: policy,",
+        ),
+        (
+            MINIMAL,
+            "switch.discard",
+            "{ policy = \"epd\", epd.high = \"80 %\" }",
+            "it is a key of policy = \"espd\"",
+        ),
+        (MINIMAL, "switch.scheduler", "{ discipline = \"wfq\", quantum = 3 }", "it is switch.scheduler."),
+        (MINIMAL, "vc.icr", "1 Mbit/s", "it is abr.icr (keys: category,"),
+        (MINIMAL, "mss", "1000 B", "it is tcp.mss (keys: schema,"),
+        (MINIMAL, "tcp.ecn-threshold", "3", ""),
+        (MINIMAL, "vc-buffer", "3 cells", "it is switch.vc-buffer, or stands in a [[port]]"),
+    ] {
+        let found = error(text, &set(key, value));
+        assert!(
+            found.contains("unknown key \"") && found.contains(expected),
+            "{key}\nfound:    {found}\nexpected: {expected}"
+        );
+    }
+}
+
+/// Every topology says what its number of flows is.
+#[test]
+fn every_topology_says_how_many_flows_it_has() {
+    let schema = Scenario::schema();
+    let forms = schema["definitions"]["Topology"]["oneOf"].as_array().unwrap();
+    for kind in forms.iter().map(|form| form["properties"]["kind"]["const"].as_str().unwrap()) {
+        let text = format!(
+            "schema = 1\nname = \"a\"\nduration = \"1 s\"\ntopology = {{ kind = \"{kind}\", connections = 3 }}\n"
+        );
+        let found = error(&text, &[]);
+        assert!(found.contains("topology.connections: unknown key") && found.contains("flows"), "{found}");
     }
 }
 

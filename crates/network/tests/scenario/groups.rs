@@ -164,6 +164,18 @@ fn groups_that_cannot_be_are_errors() {
             at_dumbbell("flows = 11\n[[group]]\nname = \"g1\""),
             "group.1.name: another flow has the name \"g11\" too",
         ),
+        (
+            at_dumbbell("senders = 3"),
+            "group.0.senders: each flow of this group has a host of its own: `flows` is",
+        ),
+        (
+            in_fabric("from = \"*\"\nto = \"host1\"\nsenders = 0"),
+            "group.0.senders: expected 1 to 1000000, found 0",
+        ),
+        (
+            in_fabric("from = \"*\"\nto = \"host1\"\nsenders = 4"),
+            "group.0.senders: expected at most the 3 hosts that `from` names and that have another to send to, found 4",
+        ),
         (in_fabric("flows = 2"), "group.0.from: this key is required"),
         (in_fabric("from = \"host1\""), "group.0.to: this key is required"),
         (in_fabric("from = \"host1\"\nto = \"hots2\""), "group.0.to: no host is named \"hots2\""),
@@ -186,6 +198,23 @@ fn groups_that_cannot_be_are_errors() {
         let error = read(&tables).expect_err(&tables);
         assert!(error.contains(expected), "{error}\n{expected}\n{tables}");
     }
+}
+
+/// The first hosts send, in the order of the network; one that is the only receiver is none of them. So more senders are those that were there
+/// and others.
+#[test]
+fn a_group_has_so_many_senders() {
+    let of = |keys: &str| flows(&graph(&format!("{FABRIC}[[group]]\nname = \"g\"\n{keys}")));
+    let fan_in = |senders: u32| of(&format!("from = \"host*\"\nto = \"host1\"\nsenders = {senders}"));
+    assert_eq!(fan_in(1), ["g1: host2 > host1"]);
+    assert_eq!(fan_in(3), ["g1: host2 > host1", "g2: host3 > host1", "g3: host4 > host1"]);
+    assert_eq!(of("from = \"host*\"\nto = \"host1\""), fan_in(3));
+    let two = of("from = \"*\"\nto = \"*\"\nsenders = 2\nflows = 2");
+    assert_eq!((two.len(), &two[0][..], &two[11][..]), (12, "g1: host1 > host2", "g12: host2 > host4"));
+    assert_eq!(
+        of("from = \"*\"\nto = \"host2\"\nsenders = 1\npairs = \"one-to-one\""),
+        ["g1: host1 > host2"]
+    );
 }
 
 fn run(tables: &str) -> RunResult {

@@ -183,6 +183,15 @@ fn a_policy_that_marks_everything_lets_it_pass() {
     assert!(delivered(&run(&single)) > 0);
 }
 
+/// RFC 8033 section 4.1: PIE drops nothing while at most two mean packets wait. What one VC has sent is no queue for the next.
+#[test]
+fn each_vc_finds_a_policy_of_its_own() {
+    let tables = "topology = { kind = \"n-source\", sources = 2 }\nlink.framing = \"packets\"\n\
+        switch = { buffer = \"3 packets\", discard = { policy = \"pie\", pie.mean-packet = 962 } }\n\
+        [[flow]]\nname = \"1\"\ntcp.mss = \"9000 B\"\n";
+    assert_eq!(notes(tables), [""; 0]);
+}
+
 #[test]
 fn packets_are_refused_as_frames_are() {
     let tables = "topology = { kind = \"n-source\", sources = 2 }\nlink.framing = \"packets\"\n\

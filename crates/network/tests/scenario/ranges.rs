@@ -104,6 +104,10 @@ impl Key {
             text += "vc.category = \"abr\"\nswitch.allocator.algorithm = \"erica\"\n";
         }
         text += match self.path.split('.').next() {
+            // A dumbbell's own hosts are as many as there are flows.
+            Some("group") if self.path.ends_with(".senders") => {
+                "topology = { kind = \"n-source\", sources = 2 }\n[[group]]\nname = \"a\"\nfrom = \"src*\"\nto = \"dest1\"\n"
+            }
             Some("group") => "topology.kind = \"dumbbell\"\n[[group]]\nname = \"a\"\n",
             Some("flow") => "topology = { kind = \"n-source\", sources = 2 }\n[[flow]]\nname = \"1\"\n",
             Some("port") => {

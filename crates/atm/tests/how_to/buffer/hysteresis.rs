@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Occupancy, ParamError, PortContext, PortState, View,
-    frame::{FramePolicy, FrameRule},
+    frame::{FramePolicy, FrameRule, Levels},
 };
 use crate::{Cell, quantity::Level};
 
@@ -45,6 +45,7 @@ impl FrameRule for UntilDrained {
     const SUMMARY: &'static str =
         "Refuses new frames from a high threshold on until the queue is below a low one.";
     const REFERENCE: &'static str = "docs/how-to/add-a-discard-policy.md";
+    const LEVELS: Levels<Params> = |params| vec![("low", params.low), ("high", params.high)];
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let (low, high) = port.low_high(params.low, params.high)?;

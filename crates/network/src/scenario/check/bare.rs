@@ -8,16 +8,14 @@ use celltrain_engine::{
 use super::{
     super::{
         error::Problem,
-        spec::{Distribution, LongRange, Mmpp, OnOff, Trace, Traffic},
+        spec::{Distribution, LongRange, MAX_PACKET, MIN_PACKET, Mmpp, OnOff, Trace, Traffic},
     },
     Checked, MAX_DURATION, MAX_FRAME_CELLS, MAX_RATE, MIN_PERIOD, MIN_RATE, within,
 };
 use crate::traffic::long_range;
 
-/// The smallest packet: the headers of IP and TCP, as of an ACK. Packet-framed links take the time of one as their lookahead.
-const MIN_PACKET: Bytes = Bytes(40);
-/// The largest packet of IP.
-const MAX_PACKET: Bytes = Bytes(65_535);
+/// The mean sizes of exponentially distributed packets: the smallest packet and the largest change it by less than 1 %.
+const MEAN_PACKETS: [Bytes; 2] = [Bytes(400), Bytes(14_000)];
 
 /// Checks what a source without TCP is told under `key`.
 pub(super) fn check(key: &str, traffic: &Traffic) -> Checked {
@@ -44,8 +42,15 @@ pub(super) fn check(key: &str, traffic: &Traffic) -> Checked {
     }
     let frame = traffic.frame().unwrap_or(1);
     within(&at("frame"), u64::from(frame), 1, MAX_FRAME_CELLS)?;
-    let Some(packet) = traffic.packet() else { return Ok(()) };
-    within(&at("packet"), packet, MIN_PACKET, MAX_PACKET)?;
+    let Some(packet) = traffic.packet() else {
+        if traffic.varies_packets() {
+            let message = "cells have one size, packets have others: give `packet`, their mean size, as in packet = \"1500 B\"";
+            return Err(Problem::new(at("packet-distribution"), message));
+        }
+        return Ok(());
+    };
+    let [least, most] = if traffic.varies_packets() { MEAN_PACKETS } else { [MIN_PACKET, MAX_PACKET] };
+    within(&at("packet"), packet, least, most)?;
     if frame > 1 {
         let message = "a source sends packets or frames of so many cells: give `packet` or `frame`";
         return Err(Problem::new(at("frame"), message));

@@ -230,6 +230,9 @@ fn start(key: &str, start: Start) -> Checked {
 fn check_group(index: usize, group: &GroupSpec) -> Checked {
     let key = format!("group.{index}");
     within(&format!("{key}.flows"), group.flows, 1, MAX_GROUP)?;
+    if let Some(senders) = group.senders {
+        within(&format!("{key}.senders"), senders, 1, MAX_GROUP)?;
+    }
     short_flows::transfers(&key, group)?;
     one_link(&format!("{key}.access"), &group.access)?;
     one_link(&format!("{key}.exit"), &group.exit)?;

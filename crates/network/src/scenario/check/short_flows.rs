@@ -58,6 +58,7 @@ pub(super) fn transfers(key: &str, group: &GroupSpec) -> Checked {
         ("from", group.from.is_some()),
         ("to", group.to.is_some()),
         ("pairs", group.pairs != Pairs::default()),
+        ("senders", group.senders.is_some()),
         ("flows", group.flows != 1),
         ("traffic", group.traffic.is_some()),
     ];

@@ -136,6 +136,18 @@ fn entries(spec: &Spec) -> Result<Vec<(usize, &FlowSpec, String)>, Problem> {
     Ok(entries)
 }
 
+/// Checks that packets of a flow whose sizes differ travel whole; `table` is that of its traffic.
+fn check_sizes(table: &str, name: &str, traffic: &Traffic, framing: Framing) -> Result<(), Problem> {
+    if framing == Framing::Packets || !traffic.varies_packets() {
+        return Ok(());
+    }
+    let message = format!(
+        "packets whose sizes differ take links of packets, and those of flow \"{name}\" carry cells: give link.framing = \"packets\", or leave \
+         this out"
+    );
+    Err(Problem::new(format!("{table}.packet-distribution"), message))
+}
+
 /// Turns drafts into flows.
 struct Builder<'a> {
     spec: &'a Spec,
@@ -220,6 +232,7 @@ impl Builder<'_> {
         let exact = first.slowest();
         let line = clocks::slowest(exact, self.spec.link.rate_spread);
         let (framing, changes_rate) = (first.framing, first.changes_rate());
+        check_sizes(&table, &name, &traffic, framing)?;
         progress::check_source(&table, &traffic, first.fastest())?;
         if let Traffic::ShortFlows(form) = &*traffic {
             self.count_short_flows(&table, form, &route)?;

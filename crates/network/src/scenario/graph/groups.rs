@@ -37,6 +37,10 @@ pub(super) fn dumbbell(spec: &Spec) -> Result<Outline, Problem> {
         ));
     }
     within("group", count, MAX_FLOWS, "flows")?;
+    if let Some((index, _)) = own().find(|(_, group)| group.senders.is_some()) {
+        let message = "each flow of this group has a host of its own: `flows` is the number of its senders";
+        return Err(Problem::new(format!("group.{index}.senders"), message));
+    }
     within("group", 2 + 2 * count, MAX_NODES, "nodes")?;
     for (index, group) in own() {
         let access = group.access.over(&spec.link.access);
@@ -167,7 +171,13 @@ fn pairs(index: usize, group: &GroupSpec, nodes: &[Node]) -> Result<Vec<(usize, 
             "this key is required: only a `dumbbell` makes hosts for its groups, and then for both ends",
         )),
     };
-    let (from, to) = (end("from", &group.from)?, end("to", &group.to)?);
+    let (mut from, to) = (end("from", &group.from)?, end("to", &group.to)?);
+    if let Some(senders) = group.senders {
+        // One that could send to nobody but itself is no sender.
+        from.retain(|host| to != [*host]);
+        within_senders(index, senders, from.len())?;
+        from.truncate(senders as usize);
+    }
     let fault = |message: String| Problem::new(format!("group.{index}.pairs"), message);
     if group.pairs != Pairs::All && from.len() != to.len() {
         let message = format!("expected equally many hosts, found {} and {}", from.len(), to.len());
@@ -190,6 +200,17 @@ fn pairs(index: usize, group: &GroupSpec, nodes: &[Node]) -> Result<Vec<(usize, 
         return Err(fault("there is no pair of different hosts".to_owned()));
     }
     Ok(pairs)
+}
+
+/// Checks that a group has so many hosts that can send.
+fn within_senders(index: usize, senders: u32, hosts: usize) -> Result<(), Problem> {
+    if senders as usize <= hosts {
+        return Ok(());
+    }
+    let message = format!(
+        "expected at most the {hosts} hosts that `from` names and that have another to send to, found {senders}"
+    );
+    Err(Problem::new(format!("group.{index}.senders"), message))
 }
 
 /// A permutation without a fixed point (S. Sattolo, 1986: one cycle through all), drawn from `name`.

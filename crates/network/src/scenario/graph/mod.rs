@@ -184,7 +184,7 @@ impl Flow {
         rates.min().expect("a route has a link")
     }
 
-    /// The octets of a full packet of its data, headers and their usual options included.
+    /// The octets of a full packet of its data, headers and their usual options included; of packets whose sizes differ, their mean.
     pub(crate) fn full_packet(&self) -> u64 {
         let of_tcp = || {
             let options = if self.tcp.timestamps { TIMESTAMPS_BYTES } else { 0 };
@@ -196,6 +196,9 @@ impl Flow {
     /// The octets of the largest packet that it can send.
     pub(crate) fn largest_packet(&self) -> u64 {
         let full = self.full_packet();
+        if let Some([_, largest]) = self.traffic.packet_range() {
+            return largest.0;
+        }
         match &*self.traffic {
             Traffic::Finite(finite) => full.min(full - u64::from(self.tcp.mss) + finite.bytes.0),
             _ => full,

@@ -171,8 +171,6 @@ impl Graph {
     /// The first of the VCs that cross a port of which its policy refuses everything.
     fn refused(&self, spec: &Spec, port: &Link, vcs: &[Crossing]) -> Option<Crossing> {
         let contracts: Vec<_> = vcs.iter().map(|vc| vc.contract(&self.flows)).collect();
-        // A policy that cannot be made is an error elsewhere.
-        let mut policy = Policy::new(&port.discard, &context(port, &contracts)).ok()?;
         // The policy answers the same for VCs with the same properties, so each such set is tried once.
         let mut asked = BTreeSet::new();
         let mut of_port = (0..).zip(vcs).zip(&contracts);
@@ -182,8 +180,10 @@ impl Graph {
             let rate = contract.mcr.map(|rate| rate.0.0);
             let alike = (cell.length, cell.octets, cell.clp, cell.ecn.is_capable());
             let is_new = asked.insert((alike, contract.weight, contract.mfs, rate));
-            let first = ASKED * asked.len() as u32;
-            is_new && refuses(&mut policy, port, Cell { vc: number, frame: first, ..cell })
+            // Each finds a policy to which nothing has come. One that cannot be made is an error elsewhere.
+            let policy =
+                is_new.then(|| Policy::new(&port.discard, &context(port, &contracts)).ok()).flatten();
+            policy.is_some_and(|mut policy| refuses(&mut policy, port, Cell { vc: number, frame: 0, ..cell }))
         });
         refused.map(|((_, &vc), _)| vc)
     }

@@ -113,8 +113,8 @@ fn check_link(outline: &Outline, link: &Link) -> Result<(), Problem> {
 
 /// The largest packet of a flow, in bytes.
 fn largest_packet(flow: &Flow) -> u64 {
-    match flow.traffic.packet() {
-        Some(Bytes(octets)) => octets,
+    match flow.traffic.packet_range() {
+        Some([_, Bytes(octets)]) => octets,
         None => u64::from(flow.tcp.mss) + LONGEST_HEADERS,
     }
 }

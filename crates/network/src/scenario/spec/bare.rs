@@ -5,7 +5,10 @@ use celltrain_engine::quantity::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::traffic::{Start, Traffic};
+use super::{
+    is_default,
+    traffic::{Start, Traffic},
+};
 use crate::traffic::long_range;
 
 /// `kind = "cbr"`.
@@ -41,11 +44,31 @@ pub struct Poisson {
     /// on cell-framed links, whole on packet-framed ones, which carry nothing else. Rates are then those of their bits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Bytes>,
+    /// How the sizes of packets are distributed, whose mean `packet` then is.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub packet_distribution: PacketDistribution,
     /// When the process starts. The first frame comes an exponentially distributed time after it, as every other comes after
     /// the one before.
     #[serde(default)]
     pub start: Start,
 }
+
+/// How the sizes of packets are distributed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PacketDistribution {
+    /// Always the same: with Poisson arrivals, a port is an M/D/1 queue.
+    #[default]
+    Fixed,
+    /// Exponentially, in whole bytes, of which less than 40 B are 40 B and more than 65535 B are 65535 B: a port is an M/M/1 queue. The mean
+    /// is 400 B to 14 kB, so that these limits change it by less than 1 %. Packet-framed links carry such packets.
+    Exponential,
+}
+
+/// The smallest packet: the headers of IP and TCP, as of an ACK. Packet-framed links take the time of one as their lookahead.
+pub const MIN_PACKET: Bytes = Bytes(40);
+/// The largest packet of IP.
+pub const MAX_PACKET: Bytes = Bytes(65_535);
 
 /// `kind = "bernoulli"`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -203,7 +226,7 @@ impl Traffic {
         }
     }
 
-    /// The size of the packets of a source without TCP; none if it sends cells.
+    /// The size of the packets of a source without TCP, or its mean; none if it sends cells.
     #[must_use]
     pub fn packet(&self) -> Option<Bytes> {
         match self {
@@ -220,6 +243,19 @@ impl Traffic {
             | Self::ShortFlows(_)
             | Self::RequestResponse(_) => None,
         }
+    }
+
+    /// Whether the packets of a source without TCP differ in size.
+    #[must_use]
+    pub fn varies_packets(&self) -> bool {
+        matches!(self, Self::Poisson(form) if form.packet_distribution != PacketDistribution::Fixed)
+    }
+
+    /// The sizes of the smallest and of the largest packet of a source without TCP; none if it sends cells.
+    #[must_use]
+    pub fn packet_range(&self) -> Option<[Bytes; 2]> {
+        let packet = self.packet()?;
+        Some(if self.varies_packets() { [MIN_PACKET, MAX_PACKET] } else { [packet; 2] })
     }
 
     /// The bits that count for the rate of a source without TCP, each time it sends: those of a cell, or of a packet with its headers.

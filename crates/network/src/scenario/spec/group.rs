@@ -24,6 +24,11 @@ pub struct GroupSpec {
     /// if `from` and `to` are not given; elsewhere both are required.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
+    /// How many of the sending hosts send: the first of those that `from` names, in the order of the network. Hosts that have no receiver but
+    /// themselves do not count. All if not given. 1 to 1 000 000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub senders: Option<u32>,
     /// Names of the receiving hosts, as in `from`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,

@@ -28,7 +28,10 @@ use celltrain_tcp::StackSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use bare::{Bernoulli, Cbr, Distribution, LongRange, Mmpp, MmppState, OnOff, Poisson};
+pub use bare::{
+    Bernoulli, Cbr, Distribution, LongRange, MAX_PACKET, MIN_PACKET, Mmpp, MmppState, OnOff,
+    PacketDistribution, Poisson,
+};
 pub use celltrain_atm::quantity::CellRate;
 pub(crate) use forms::forms;
 pub use group::{GroupSpec, Pairs};

@@ -58,6 +58,22 @@ impl Topology {
     pub(in crate::scenario) fn spreads(&self) -> bool {
         matches!(self, Self::LeafSpine(_) | Self::FatTree(_) | Self::Torus(_) | Self::Random(_))
     }
+
+    /// What says how many flows a topology of this `kind` has; none for a kind that there is not.
+    pub(in crate::scenario) fn number_of_flows(kind: &str) -> Option<&'static str> {
+        Some(match kind {
+            "n-source" | "peer-to-peer" => "`sources` is the number of flows",
+            "parking-lot" => "`sources` is the number of flows that enter at each switch but the last",
+            "chain" => "`long` and `cross` are the numbers of flows across all trunks and across each alone",
+            "backbone" => "`pairs` times `flows` is the number of flows",
+            "dumbbell" => "its flows are those of [[group]], each with `flows` of them",
+            "leaf-spine" | "fat-tree" | "torus" | "random" => {
+                "`pattern` says which hosts send; other flows are those of [[group]] and [[flow]]"
+            }
+            "graph" => "its flows are those of [[group]] and [[flow]]",
+            _ => return None,
+        })
+    }
 }
 
 /// Which hosts of a fabric send to which; flow `i` is of host `i` where each sends to one.

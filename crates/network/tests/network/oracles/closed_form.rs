@@ -2,7 +2,7 @@
 
 use celltrain_atm::buffer::PolicyName;
 
-use crate::common::{mean_and_error, names, occupancies, replicate, run, scenario, traced, value};
+use crate::common::{mean_and_error, metric, names, occupancies, replicate, run, scenario, traced, value};
 
 const PORT: &str = "switch1 > switch2";
 /// The slot of the trunk at 424 Mbit/s, in seconds.
@@ -70,6 +70,57 @@ fn poisson_cells_wait_as_in_m_d_1() {
                 check(&format!("more than {level} cells"), &shares, expected, 0.3);
             }
         }
+    }
+}
+
+/// Four sources of Poisson packets of 1500 B on average at a packet-framed trunk of 12 Mbit/s without losses, which takes 1 ms for one of them.
+fn packets(load: f64, distribution: &str) -> String {
+    let rate = load * 3.0;
+    format!(
+        "duration = \"250 s\"\nwarm-up = \"1 s\"\nsample = \"3.7 ms\"\n[topology]\nkind = \"n-source\"\nsources = 4\n\
+         [link]\nframing = \"packets\"\noverhead = \"0 B\"\nrate = \"100 Gbit/s\"\ndelay = \"0 s\"\naccess.rate = \"5000 Gbit/s\"\n\
+         trunk.rate = \"12 Mbit/s\"\n[switch]\nbuffer = \"unlimited\"\n\
+         [traffic]\nkind = \"poisson\"\nrate = \"{rate} Mbit/s\"\npacket = \"1500 B\"\npacket-distribution = \"{distribution}\""
+    )
+}
+
+/// Pollaczek-Khinchine for a constant service: a mean wait of ρ / 2(1 − ρ) services.
+#[test]
+fn packets_of_one_size_wait_as_in_m_d_1() {
+    for load in [0.5, 0.8] {
+        let scenario = scenario(&packets(load, "fixed"));
+        let runs: Vec<_> = (0..10).map(|replication| replicate(&scenario, replication, traced())).collect();
+        let waits: Vec<_> =
+            runs.iter().map(|run| value(&run.ports, PORT, "delay_mean") * 1e3 - 1.0).collect();
+        check("mean wait", &waits, load / (2.0 * (1.0 - load)), 0.05);
+    }
+}
+
+/// In an M/M/1 queue of service rate μ and arrival rate λ, the time from arrival to departure is exponentially distributed with the mean
+/// 1 / (μ − λ), and more than n are in the system with probability ρ^(n + 1) (Kleinrock, Queueing Systems 1, section 3.2 and 5.6).
+#[test]
+fn packets_of_exponential_sizes_wait_as_in_m_m_1() {
+    for load in [0.5, 0.8] {
+        let scenario = scenario(&packets(load, "exponential"));
+        let runs: Vec<_> = (0..10).map(|replication| replicate(&scenario, replication, traced())).collect();
+        let mean = 1.0 / (1.0 - load);
+        let of =
+            |column| -> Vec<f64> { runs.iter().map(|run| value(&run.ports, PORT, column) * 1e3).collect() };
+        check("mean delay", &of("delay_mean"), mean, 0.05);
+        // Long delays are rare, so that less is known of them.
+        for (column, quantile, error) in
+            [("delay_p50", 0.5, 0.05), ("delay_p95", 0.95, 0.08), ("delay_p99", 0.99, 0.1)]
+        {
+            check(column, &of(column), -libm::log(1.0 - quantile) * mean, error);
+        }
+        for level in [0, 1, 3] {
+            let shares: Vec<_> =
+                runs.iter().map(|run| share_above(occupancies(run, PORT), f64::from(level))).collect();
+            check(&format!("more than {level} packets"), &shares, power(load, level + 1), 0.1);
+        }
+        // What arrives is counted octet by octet, and is what the sources offer.
+        let goodput: Vec<_> = runs.iter().map(|run| metric(run, "goodput") / 12e6).collect();
+        check("goodput", &goodput, load, 0.02);
     }
 }
 

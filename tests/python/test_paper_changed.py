@@ -1,0 +1,160 @@
+"""Papers under changed settings: beside the published numbers, labelled, and kept apart."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import celltrain as ct
+from celltrain import papers
+from celltrain.papers import recordings
+from celltrain.report import reproduction_report
+from tiny_paper import ID
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Cli
+
+FIGURE = ("reproduce", ID, "--figure", "1", "--replications", "2")
+CHANGE = ("--set", "link.delay=3 ms")
+SAID = 'link.delay = "3 ms"'
+
+
+def test_a_changed_setting_stands_beside_the_published_numbers(tiny_paper: None, cli: Cli) -> None:
+    answer = cli(*FIGURE, *CHANGE)
+    assert answer.code == 0, answer.err
+    assert f"changed: {SAID} in place of the paper's own\n" in answer.out
+    found = json.loads(cli(*FIGURE, *CHANGE, "--json").out)
+    assert found["changed"] == {"link.delay": "3 ms"}
+    assert {row["stack"] for row in found["rows"]} == {"reno", "changed"}
+    assert {row["table"] for row in found["rows"]} == {"Figure 1", "Figure 1 (changed)"}
+    by_cell = {(row["stack"], row["column"], row["row"]): row for row in found["rows"]}
+    own, changed = (by_cell[stack, "epd, 100 cells", "throughput"] for stack in ("reno", "changed"))
+    assert own["published"] == changed["published"] == [100, 150]
+    assert own["measured"] != changed["measured"]
+    assert "Claims under changed" in answer.out or not found["claims"]
+    # The paper's own numbers are those of a run without the change.
+    plain = json.loads(cli(*FIGURE, "--stack", "reno", "--json").out)
+    assert plain["changed"] == {}
+    assert [row for row in found["rows"] if row["stack"] == "reno"] == plain["rows"]
+
+
+def test_report_and_manifest_say_what_is_changed(tiny_paper: None, tmp_path: Path) -> None:
+    found = ct.reproduce(ID, figures=["1"], replications=2, settings={"link.delay": "3 ms"})
+    place = found.write(tmp_path / "out")
+    manifest = json.loads((place / "manifest.json").read_text())
+    assert manifest["changed"] == {"link.delay": "3 ms"}
+    assert manifest["paper"] == ID
+    assert manifest["name"].endswith(f", changed: {SAID}")
+    page = (place / "report.html").read_text().replace("&quot;", '"').replace("&#x27;", "'")
+    assert f"<title>{ID}, changed: " in page
+    assert f"Changed in the runs that are called so: {SAID}, in place of the paper's own" in page
+    assert "Figure 1 with changed" in page
+    assert f"Changed: of 2 claims: 0 supported, 0 contradicted, 2 undecided ({SAID}, n = 2)." in page
+    assert "--set 'link.delay=\"3 ms\"'" in page
+    read = ct.read(place)
+    assert isinstance(read, ct.PaperResults)
+    assert (read.paper, read.changed) == (ID, {"link.delay": "3 ms"})
+    assert repr(read) == "<PaperResults of tiny-paper, changed: 1 tables and figures>"
+    assert set(read.rows["stack"]) == {"reno", "changed"}
+    assert repr(found).startswith("<Reproduction of tiny-paper, changed: ")
+
+
+def test_folders_of_changed_papers_are_their_own(tiny_paper: None, cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert cli(*FIGURE, "--out", out).code == 0
+    before = (out / "reproduction.json").read_bytes()
+    answer = cli(*FIGURE, *CHANGE, "--out", out)
+    assert (answer.code, answer.out) == (2, "")
+    assert "holds another experiment" in answer.err
+    assert (out / "reproduction.json").read_bytes() == before
+    apart = tmp_path / "changed"
+    assert cli(*FIGURE, *CHANGE, "--out", apart).code == 0
+    assert "holds another experiment" in cli(*FIGURE, "--out", apart).err
+    assert "holds another experiment" in cli(*FIGURE, "--set", "link.delay=4 ms", "--out", apart).err
+    assert cli(*FIGURE, *CHANGE, "--out", apart).code == 0
+    manifest = json.loads((apart / "manifest.json").read_text())
+    assert manifest["reused"] == len(manifest["fingerprints"]) == 2 * 2 * 6, "it goes on from its runs"
+    pictures = {one.name for one in (apart / "plots").iterdir()}
+    assert "figure-1-changed.png" in pictures
+
+
+def test_a_changed_paper_is_never_recorded(tiny_paper: None, cli: Cli, tmp_path: Path) -> None:
+    """The README and the page of statements are made of recordings."""
+    folder = papers.describe(ID).folder.path
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    answer = json.loads(cli(*FIGURE, *CHANGE, "--json").out)
+    with pytest.raises(ct.InputError, match=r"changed settings are not recorded: link\.delay"):
+        recordings.keep(folder, answer)
+    assert "is not empty and holds no results" in cli(*FIGURE, *CHANGE, "--out", folder).err
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--set", "link.dealy=3 ms"), 'unknown key "dealy"; did you mean "delay"'),
+        (("--set", "switch.buffer=300 cells"), "switch.buffer: Figure 1 varies it itself"),
+        (("--set", "switch.discard.policy=ppd"), "switch.discard.policy: Figure 1 varies it itself"),
+        (("--set", "switch={buffer = '3 cells'}"), "switch: Figure 1 varies switch.discard.policy itself"),
+        (("--set", "seed=3"), "seed: leave it out, and give --seed"),
+        (("--set", "replications=3"), "replications: leave it out, and give --replications"),
+        (("--set", "link.delay"), "--set takes KEY=VALUE"),
+        (("--set", "link.delay=1 ms", "--set", "link.delay=2 ms"), "--set has link.delay twice"),
+        (
+            (*CHANGE, "--stack", "reno", "--stack", "sack"),
+            "changed settings need one TCP stack, not reno and sack",
+        ),
+        (("--set", "mss=3"), "unknown key"),
+    ],
+)
+def test_what_cannot_be_changed_is_refused_with_a_sentence(
+    tiny_paper: None, cli: Cli, words: tuple[str, ...], said: str
+) -> None:
+    answer = cli(*FIGURE, *words)
+    assert (answer.code, answer.out) == (2, ""), answer
+    assert said in answer.err
+    assert answer.err.count("\n") == 1
+
+
+def test_a_change_that_changes_nothing_is_refused(tiny_paper: None, cli: Cli) -> None:
+    delay = papers.describe(ID).folder.scenario("base.toml").resolved()["link"]["delay"]
+    answer = cli(*FIGURE, "--set", f"link.delay={delay}")
+    assert answer.code == 2
+    assert f'the paper has link.delay = "{delay}" already: leave it out' in answer.err
+
+
+def test_all_papers_cannot_be_changed_at_once(tiny_paper: None, cli: Cli) -> None:
+    answer = cli("reproduce", "all", *CHANGE)
+    assert (answer.code, answer.out) == (2, "")
+    assert "--set" in answer.err
+    assert "need one paper, not all" in answer.err
+
+
+def test_what_every_column_sets_alike_can_be_changed(tiny_paper: None) -> None:
+    """Both columns of Table 1 set one start; the change comes after that."""
+    found = ct.reproduce(ID, tables=["1"], replications=1, settings={"traffic.start": "1 ms"})
+    starts = {run.stack: run.kept.fingerprint for run in found.runs if run.column.name == "one"}
+    assert starts["reno"] != starts["changed"]
+
+
+def test_another_stack_is_changed_by_name(tiny_paper: None, cli: Cli) -> None:
+    found = json.loads(cli(*FIGURE, *CHANGE, "--stack", "sack", "--json").out)
+    assert {row["stack"] for row in found["rows"]} == {"sack", "changed"}
+    plain = ct.load(papers.describe(ID).folder.path / "base.toml")
+    column = {"switch.discard.policy": "epd", "switch.buffer": "100 cells"}
+    alone = ct.run(plain.with_({"tcp.stack": "sack", **column, "link.delay": "3 ms"}), replications=2)
+    rows = {(row["stack"], row["column"], row["row"]): row["measured"] for row in found["rows"]}
+    assert rows["changed", "epd, 100 cells", "throughput"] * 1e6 == pytest.approx(
+        alone.estimate("throughput").mean
+    )
+    by_stack = json.loads(cli(*FIGURE, "--set", "tcp.stack=sack", "--json").out)["rows"]
+    assert {row["stack"] for row in by_stack} == {"reno", "changed"}
+
+
+def test_the_report_of_a_plain_paper_is_as_it_was(tiny_paper: None) -> None:
+    page = reproduction_report(ct.reproduce(ID, figures=["1"], stacks=["reno"], replications=1))
+    assert "changed" not in page.partition("<script>")[0].lower()
