@@ -16,7 +16,7 @@ OF_PATHS = ("transfer_delay", "fct_", "response_time_", "completion_time")
 AMOUNTS = ("B", "frames", "segments", "cells", "packets")
 """Units of what a longer run has more of."""
 
-MANY = ("sources", "hosts", "flows")
+MANY = ("sources", "hosts", "flows", "senders")
 """How keys end that say how many flows there are."""
 
 OF_TRANSFERS = ("fct_", "response_time_", "completion_time")
