@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from celltrain import statistics, text, verdicts
+from celltrain.margins import margin, part_of
 from celltrain.registry import Measure, resolution
 
 __all__ = ["Leader", "best_first"]
@@ -39,6 +40,15 @@ class Leader:
     joint: statistics.Estimate
     """By how much the best is better than the rival, with an interval for all variants and tables together,
     which agrees with the verdict."""
+    same: tuple[str, ...] = ()
+    """The others that are the same as the best within the least difference that matters: their intervals for
+    all variants and tables together end below it. They may be among the tied ones."""
+    last: statistics.Estimate | None = None
+    """By how much the best is better than the last of these, with such an interval."""
+    is_small: bool = False
+    """Whether the lead over the next that is not the same is smaller than that by its mean."""
+    count: int = 2
+    """How many variants there are."""
 
     @staticmethod
     def of(
@@ -68,12 +78,48 @@ class Leader:
         rival = next(near, 1)
         joint = statistics.paired_difference(towards[0], towards[rival], confidence, resolution=coarse)
         runner_up, rival_name = order[1], order[rival]
-        return Leader(measure, best, tied, tuple(equal), tuple(undefined), runner_up, lead, rival_name, joint)
+        behind = {
+            name: statistics.paired_difference(towards[0], one, confidence, resolution=coarse)
+            for name, one in zip(order[1:], towards[1:], strict=True)
+        }
+        least = {name: margin(measure.name, means[best], means[name]) for name in behind}
+        same = [
+            name for name, one in behind.items() if one.n >= verdicts.LEAST and _is_within(one, least[name])
+        ]
+        apart = next((name for name in behind if name not in same), None)
+        is_small = apart is not None and behind[apart].mean < least[apart]
+        return Leader(
+            measure,
+            best,
+            tied,
+            tuple(equal),
+            tuple(undefined),
+            runner_up,
+            lead,
+            rival_name,
+            joint,
+            tuple(same),
+            behind[same[-1]] if same else None,
+            is_small,
+            len(order),
+        )
+
+    @property
+    def together(self) -> tuple[str, ...]:
+        """The best, those that cannot be told from it, and those that are the same; the better ones first."""
+        return tuple(dict.fromkeys((self.best, *self.same, *self.tied)))
 
     @property
     def verdict(self) -> verdicts.Verdict:
-        """Whether the data support that the best one is best."""
-        return verdicts.Verdict.UNDECIDED if self.tied else verdicts.Verdict.SUPPORTED
+        """Whether the data support that the best one alone is best, by more than what matters.
+
+        They contradict it where another one is the same within the least difference that matters. Equal means
+        leave it undecided: where nothing was lost in any run yet, all policies have one.
+        """
+        if not self.tied and not self.same and not self.is_small:
+            return verdicts.Verdict.SUPPORTED
+        is_settled = bool(self.same) and not self.equal and not {*self.tied} - {*self.same}
+        return verdicts.Verdict.CONTRADICTED if is_settled else verdicts.Verdict.UNDECIDED
 
     def sentence(self) -> str:
         """As people read it."""
@@ -83,6 +129,13 @@ class Leader:
         if math.isnan(self.lead.mean):
             whom = "every variant" if self.best in self.undefined else text.listed(self.undefined)
             return f"Nothing is decided by {what}: it is undefined for {whom} in a replication."
+        if self.verdict is verdicts.Verdict.CONTRADICTED:
+            return self._alike()
+        if not self.tied and self.is_small:
+            return (
+                f"Undecided by {what}: {best} is {lead} ahead of {next_best}, and these replications cannot "
+                f"tell whether by {self._part} (n = {n})."
+            )
         if not self.tied:
             return f"Best by {what}: {best}, {lead} ahead of the runner-up, {next_best} (n = {n})."
         if self.equal:
@@ -95,6 +148,22 @@ class Leader:
             f"Undecided by {what}: {best} has the best mean, but {', and '.join(self._doubts('it'))} "
             f"({lead} ahead of {next_best}, n = {n})."
         )
+
+    @property
+    def _part(self) -> str:
+        """The least difference that matters, as sentences have it."""
+        return text.exact_percent(part_of(self.measure.name))
+
+    def _alike(self) -> str:
+        """The sentence on variants that are the same within the least difference that matters."""
+        assert self.last is not None
+        every = len(self.same) == self.count - 1
+        names = text.listed((self.best, *self.same))
+        farthest = f"from {text.named(self.best)} to {text.named(self.same[-1])} it is"
+        between = f"{farthest} {text.interval(self.last, self.measure.unit)}, n = {self.lead.n}"
+        if every:
+            return f"The same within {self._part} by {self.measure.title}: {names} ({between})."
+        return f"Best by {self.measure.title}: {names}, the same within {self._part} ({between})."
 
     def _doubts(self, best: str) -> list[str]:
         """What keeps the best mean from deciding, besides equal ones; `best` is its pronoun."""
@@ -112,6 +181,8 @@ class Leader:
             "best": self.best,
             "tied": list(self.tied),
             "equal": list(self.equal),
+            "same": list(self.same),
+            "least_part": part_of(self.measure.name),
             "runner_up": self.runner_up,
             "lead": self.lead.mean,
             "lead_ci95": self.lead.half_width,
@@ -122,3 +193,8 @@ class Leader:
             "n": self.lead.n,
             "verdict": self.verdict,
         }
+
+
+def _is_within(lead: statistics.Estimate, least: float) -> bool:
+    """Whether the interval of a lead ends below the least difference that matters."""
+    return lead.high is not None and abs(lead.mean) <= least and lead.high <= least

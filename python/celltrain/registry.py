@@ -19,6 +19,7 @@ __all__ = [
     "Catalogue",
     "Choice",
     "Measure",
+    "OfFlows",
     "called",
     "compared",
     "congestion_controls",
@@ -27,6 +28,8 @@ __all__ = [
     "measure",
     "measures",
     "nearest",
+    "nearest_of_flows",
+    "of_flows",
     "plain",
     "policies",
     "renamed",
@@ -119,6 +122,78 @@ class Measure:
         return {**{name: getattr(self, name) for name in names}, "frame": self.frame}
 
 
+NAMES_OF_FLOWS = (
+    "flow",
+    "group",
+    "kind",
+    "source",
+    "destination",
+    "clp",
+    "category",
+    "circuit",
+)
+"""The columns of flows that hold no numbers to be added up or averaged."""
+
+_OF = " of "
+
+
+@dataclass(frozen=True, slots=True)
+class OfFlows:
+    """A measure of the flows of one group, or of one flow: "goodput of bbr"."""
+
+    column: Measure
+    """The column of flows."""
+    owner: str
+    """The name of the group or the flow."""
+
+    @property
+    def name(self) -> str:
+        """Its name: that of the column, and of whom it is."""
+        return f"{self.column.name}{_OF}{self.owner}"
+
+    @property
+    def is_largest(self) -> bool:
+        """Whether it is the largest of all flows."""
+        return self.column.aggregation.startswith("largest") or self.column.name.endswith("_max")
+
+    @property
+    def measure(self) -> Measure:
+        """It as a measure of runs."""
+        over = (
+            "sum" if self.column.aggregation.startswith("sum") else "largest" if self.is_largest else "mean"
+        )
+        return Measure(
+            self.name,
+            f"{self.column.title}{_OF}{self.owner}",
+            "",
+            self.column.unit,
+            f"{over} over the flows of {self.owner}: {self.column.formula}",
+            "run",
+            "mean over replications",
+            self.column.source,
+            self.column.better,
+            self.column.counts,
+        )
+
+
+def of_flows(name: object) -> OfFlows | None:
+    """The measure of a group or a flow that a name means, as "goodput of bbr"; None if it is none.
+
+    What a measure of runs is called is one of these, whatever its title has of "of".
+    """
+    if not isinstance(name, str) or _OF not in name or plain(name) in spellings():
+        return None
+    known = spellings(("flow",))
+    columns = {one.name: one for one in measures() if one.over == "flow" and one.name not in NAMES_OF_FLOWS}
+    words = name.split(_OF)
+    for count in range(len(words) - 1, 0, -1):
+        column = columns.get(known.get(plain(_OF.join(words[:count])), ""))
+        owner = _OF.join(words[count:]).strip()
+        if column is not None and owner:
+            return OfFlows(column, owner)
+    return None
+
+
 @cache
 def measures() -> tuple[Measure, ...]:
     """Every measure: those of a run, of a flow, of a port, those over time, and distributions."""
@@ -141,6 +216,8 @@ def resolution(name: str, over: str = "run") -> float:
         name: the name of the measure, or its title.
         over: what values of the measure are about: "run", "flow" or "port".
     """
+    if over == "run" and (found := of_flows(name)) is not None:
+        return RESOLUTION if found.column.name in _binned("flow") else 0.0
     return RESOLUTION if called(name, (over,)) in _binned(over) else 0.0
 
 
@@ -217,11 +294,13 @@ def _catalogue(described: str) -> Catalogue:
 
 
 def measure(name: str, over: str = "run") -> Measure:
-    """A measure by its name or title.
+    """A measure by its name or title; one of runs may also be of a group or a flow (`of_flows`).
 
     Raises:
         InputError: there is none.
     """
+    if over == "run" and (some := of_flows(name)) is not None:
+        return some.measure
     every = {one.name: one for one in measures() if one.over == over}
     found = called(name, (over,))
     if found not in every:
@@ -245,7 +324,10 @@ def called(name: str, over: Sequence[str] = ("run",)) -> str:
         name: a name or title.
         over: what values of the measure may be about; where two have one title, the first of these decides.
     """
-    return spellings(tuple(over)).get(plain(name), name)
+    found = spellings(tuple(over)).get(plain(name))
+    if found is None and "run" in over and (some := of_flows(name)) is not None:
+        return some.name
+    return name if found is None else found
 
 
 @cache
@@ -274,6 +356,8 @@ def unmeasured(name: str, known: Iterable[str], what: str = "metric", runs: str 
         return unknown(what, name, known)
     if not name.strip():
         return InputError(f"expected the name of a {what}, found '{name}'")
+    if (near_one := nearest_of_flows(name)) is not None:
+        return InputError(f"unknown {what} '{name}': did you mean '{near_one}'?")
     names, own = [*known], called(name)
     if own not in names and own in spellings().values():
         says = f"'celltrain measures {own}' says what it is of"
@@ -290,6 +374,20 @@ def unmeasured(name: str, known: Iterable[str], what: str = "metric", runs: str 
     return InputError(f"unknown {what} '{name}': {hint}`celltrain measures` lists all")
 
 
+def nearest_of_flows(name: str) -> str | None:
+    """The measure of a group or a flow that a name looks like, if the column before "of" is misspelt."""
+    import difflib
+
+    column, of, owner = name.rpartition(_OF)
+    if of_flows(name) is not None:
+        return None
+    if not of or not owner.strip() or difflib.get_close_matches(plain(name), spellings(), n=1, cutoff=0.8):
+        return None
+    known = {one: own for one, own in spellings(("flow",)).items() if own not in NAMES_OF_FLOWS}
+    near = nearest(column, known, 1)
+    return f"{near[0]}{_OF}{owner}" if near else None
+
+
 def nearest(name: str, spellings: Mapping[str, str], most: int) -> list[str]:
     """The names that look most like a name that nothing has, the nearest first, by their spellings."""
     import difflib
@@ -304,6 +402,8 @@ def nearest(name: str, spellings: Mapping[str, str], most: int) -> list[str]:
 
 def title(metric: str) -> str:
     """What people call a summary metric; its name in words if a later version made it up."""
+    if (found := of_flows(metric)) is not None:
+        return found.measure.title
     known = {one.name: one.title for one in measures() if one.over == "run"}
     return known.get(metric, metric.replace("_", " "))
 

@@ -1,27 +1,53 @@
 """The measures by which variants and points of sweeps are compared unless asked otherwise."""
 
-from collections.abc import Callable, Collection, Iterable
+import math
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from celltrain.errors import InputError, ScenarioError
-from celltrain.registry import Measure, compared
+from celltrain.registry import WAITS, Measure, compared, measure
+from celltrain.results.result import FAIRNESS
 from celltrain.scenario import Scenario
+from celltrain.traces import flow_groups
 
 if TYPE_CHECKING:
     from celltrain.results import Result
 
-__all__ = ["only_transfers", "usual_measures"]
+__all__ = ["OF_FLOWS", "only_transfers", "unresponsive_groups", "usual_measures"]
+
+DELAY = "transfer_delay_p99"
+"""The column of flows that says how long those wait that do not respond to congestion."""
+
+OF_FLOWS = ("flow", "group", "kind", "category", DELAY)
+"""The columns of flows that `unresponsive_groups` reads."""
+
+MOST_UNRESPONSIVE = 3
+"""Groups of such flows whose delays are compared unless asked otherwise."""
+
+TCP, ABR = "tcp", "abr"
+"""The kind of flows with TCP, and the category of those that follow the rates of their switches."""
 
 
-def usual_measures(known: Collection[str], scenarios: Callable[[], Iterable[Scenario]]) -> list[Measure]:
+def usual_measures(
+    known: Collection[str],
+    scenarios: Callable[[], Iterable[Scenario]],
+    comparable: int,
+    unresponsive: Sequence[str] = (),
+) -> list[Measure]:
     """These measures: where there are transfers or requests, those of how long they take come first.
 
-    Goodput and fairness index are left out where there is nothing else: the goodput is the load then.
+    Next are the delays of flows that do not respond to congestion, of the first groups of them: a game beside
+    a long upload is what a short queue is for. The mean delay at the bottleneck is not theirs.
+
+    Goodput and fairness index are left out where there is nothing else: the goodput is the load then. So is
+    the fairness index where one flow has nothing to share with.
 
     Args:
         known: the names of what was measured.
         scenarios: gives what ran.
+        comparable: how many flows the fairness index is about.
+        unresponsive: the groups of such flows whose delays are measured (`unresponsive_groups`).
 
     Results of older versions, whose scenarios are not known, are compared by both.
     """
@@ -30,7 +56,41 @@ def usual_measures(known: Collection[str], scenarios: Callable[[], Iterable[Scen
     is_offered = False
     with suppress(InputError, ScenarioError):
         is_offered = all(map(all_offered, scenarios()))
-    return compared(known, is_offered=is_offered)
+    shared = known if comparable > 1 else [name for name in known if name != FAIRNESS]
+    usual = compared(shared, is_offered=is_offered)
+    waits = [one for one in usual if one.name in WAITS]
+    delays = [measure(f"{DELAY} of {owner}") for owner in unresponsive[:MOST_UNRESPONSIVE]]
+    return [*waits, *delays, *usual[len(waits) :]]
+
+
+def unresponsive_groups(flows: Iterable[tuple[str, int, str, str, float]]) -> dict[str, bool]:
+    """The groups of flows that do not respond to congestion, and whether their delays are measured.
+
+    These are flows without TCP beside some with it, but not those of ABR, which follow their rates. Where a
+    group has others too, or no name, each of these flows stands for itself.
+
+    Args:
+        flows: the name, the number of the group, the kind, the service category and the `DELAY` of each, in
+            as many replications as there are.
+    """
+    groups: dict[str, int] = {}
+    delays: dict[str, list[float]] = {}
+    kinds: dict[str, tuple[str, str]] = {}
+    for flow, number, kind, category, delay in flows:
+        groups[flow], kinds[flow] = number, (kind, category)
+        delays.setdefault(flow, []).append(delay)
+    firm = {flow for flow, (kind, category) in kinds.items() if kind != TCP and category != ABR}
+    if not firm or all(kind != TCP for kind, _ in kinds.values()):
+        return {}
+    names = flow_groups({"flow": [*groups], "group": [*groups.values()]})
+    mixed = {names[flow] for flow in groups if flow not in firm}
+    found: dict[str, bool] = {}
+    for flow, number in groups.items():
+        if flow in firm:
+            group = names[flow]
+            owner = flow if group in mixed or group == f"group {number}" else group
+            found[owner] = found.get(owner, True) and all(map(math.isfinite, delays[flow]))
+    return found
 
 
 def only_transfers(result: "Result") -> bool:

@@ -213,7 +213,9 @@ INTERNAL = {
     ct.Scenario: {"core", "with_text"},
     ct.Result: {
         *(
+            "comparable_flows",
             "estimate_rows",
+            "has_columns",
             "is_traced",
             "of_records",
             "rows",
@@ -226,9 +228,9 @@ INTERNAL = {
     },
     ct.Comparison: {
         *("alike_sentences", "difference_lines", "explanation", "mean_lines", "state_lines"),
-        *("size", "size_of_differences", "write_to"),
+        *("censored", "size", "size_of_differences", "unmeasured_sentences", "write_to"),
     },
-    ct.Sweep: set[str](),
+    ct.Sweep: {"alone", "censored"},
 }
 """Attributes that only the package itself uses: what tables and reports are made of."""
 

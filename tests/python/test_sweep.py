@@ -8,6 +8,7 @@ import pickle
 import re
 import sqlite3
 import threading
+import warnings
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from contextlib import closing
 from multiprocessing import get_all_start_methods, get_context
@@ -614,3 +615,31 @@ def test_times_mislead_from_where_a_note_says_so(counts: tuple[int, int], misled
         "goodput",
     }
     assert {name for name in every if Censored(TRANSFERS, *counts).mislead(name)} == {*misled}
+
+
+def test_points_of_an_earlier_plan_that_are_replaced_are_counted(
+    scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    """Another value in the grid replaced points without a word."""
+    brief, out = scenario.with_(duration="60 ms"), tmp_path / "out"
+
+    def swept(grid: dict[str, list[str]]) -> list[str]:
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            ct.sweep(brief, grid=grid, replications=1, out=out)
+        return [str(one.message) for one in found]
+
+    size, policy = "switch.buffer", "switch.discard.policy"
+    kept = "their runs are kept, and the earlier plan brings them back"
+    assert swept({size: ["100 cells", "200 cells"], policy: ["epd", "ppd"]}) == []
+    assert swept({policy: ["epd", "ppd"], size: ["100 cells", "200 cells", "300 cells"]}) == []
+    assert swept({size: ["100 cells", "400 cells"], policy: ["epd", "ppd"]}) == [
+        f"this folder has 6 points of an earlier plan: 2 stay, 4 are replaced, and 2 are new; {kept}"
+    ]
+    assert swept({size: ["100 cells"], policy: ["epd"]}) == [
+        f"this folder has 4 points of an earlier plan: 1 stays, 3 are replaced, and 0 are new; {kept}"
+    ]
+    had = "this folder has 1 point of an earlier plan"
+    assert swept({size: ["100 cells", "200 cells"]}) == [
+        f"{had}, which varies {size}, {policy}: all of them are replaced; {kept}"
+    ]

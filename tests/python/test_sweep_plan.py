@@ -431,7 +431,7 @@ def test_measures_that_only_some_points_have_are_taken(
 ) -> None:
     """Also one that no point has which differs from the first along one axis."""
     if not along:
-        monkeypatch.setattr(Plan, "_along_axes", lambda _: [0])
+        monkeypatch.setattr(Plan, "along_axes", lambda _: [0])
     plan = make_plan(scenario, grid={"measures.delays": ["none", "tcp"], "switch.buffer": ["100 cells"]})
     assert plan.check_measures(["Goodput", "transfer_delay_mean", "goodput"]) == [
         "goodput",

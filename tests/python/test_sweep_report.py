@@ -8,6 +8,7 @@ import re
 from html import unescape
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,12 +16,15 @@ import polars as pl
 import pytest
 
 import celltrain as ct
+from celltrain import registry
 from celltrain.files.folder import claim
 from celltrain.plots.grid import Grid
 from celltrain.plots.style import lay_out, panels, styled
 from celltrain.plots.sweep import MARGINS, _ends, draw_sweep, heat_map, lines, trade_off
 from celltrain.report.sweep import sweep_report
+from celltrain.statistics import Estimate
 from celltrain.sweeps.result import imprecise
+from celltrain.sweeps.scaling import scaling_axes
 from celltrain.sweeps.view import AxisView, View, mean_lines
 
 if TYPE_CHECKING:
@@ -437,6 +441,94 @@ def test_points_with_equal_means_tie(scenario: ct.Scenario) -> None:
     page = sweep_report(ct.sweep(scenario, grid={"switch.buffer": ample[1:]}, replications=2))
     assert "Best mean" not in page
     assert re.search(r">Goodput is [^<]* at every point\.<", page)
+
+
+def answers(page: str) -> list[str]:
+    return [unescape(one) for one in re.findall(r'class="answer">([^<]*)<', page)]
+
+
+def test_more_goodput_over_a_faster_link_is_no_finding(scenario: ct.Scenario) -> None:
+    """The headline was the fastest link, and the slowest."""
+    rates = {"link.rate": ["10 Mbit/s", "155.52 Mbit/s"]}
+    brief = scenario.with_(duration="100 ms")
+    both = ct.sweep(brief, grid={**rates, "switch.buffer": ["20 cells", "2000 cells"]}, replications=2)
+    first, slow, fast = answers(sweep_report(both))
+    assert first == "Goodput scales with link.rate: points are compared within each value of it."
+    assert re.fullmatch(r"At link.rate = 10 Mbit/s: best mean .* at switch.buffer = .*\.", slow)
+    assert fast.startswith("At link.rate = 155.52 Mbit/s: ")
+    assert "Best mean" not in slow + fast
+    (alone,) = answers(sweep_report(ct.sweep(brief, grid=rates, replications=2)))
+    assert re.fullmatch(
+        r"Goodput scales with link.rate, so no point is best: .* at link.rate = 10 Mbit/s, .* Mbit/s\.", alone
+    )
+    ratio = ct.sweep(brief, grid=rates, replications=2, measures=["efficiency"])
+    assert not any("scales" in one for one in answers(sweep_report(ratio)))
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "scales"),
+    [
+        ("link.trunk.rate", "goodput", True),
+        ("group.1.traffic.rate", "goodput of bbr", True),
+        ("traffic.peak", "goodput", True),
+        ("vc.mcr", "goodput", False),
+        ("link.rate", "delay_mean", True),
+        ("traffic.rate", "delay_mean", False),
+        ("link.delay", "delay_mean", False),
+        ("link.delay", "transfer_delay_p99", True),
+        ("link.delay", "goodput", False),
+        ("topology.hosts", "fct_p50", True),
+        ("traffic.bytes", "fct_p50", True),
+        ("topology.sources", "delay_mean", False),
+        ("duration", "timeouts", True),
+        ("duration", "occupancy_max", False),
+        ("link.rate", "utilisation", False),
+        ("switch.discard.policy", "goodput", False),
+    ],
+)
+def test_measures_scale_with_rates_sizes_and_durations(key: str, name: str, scales: bool) -> None:
+    manifest = {"axes": [{"keys": ["tcp.stack"], "steps": ["a", "b"]}, {"keys": [key], "steps": ["1", "2"]}]}
+    sweep = SimpleNamespace(manifest=manifest)
+    assert scaling_axes(sweep, registry.measure(name)) == [1] * scales  # type: ignore[arg-type]
+    manifest["axes"][1]["steps"] = ["1"]
+    assert scaling_axes(sweep, registry.measure(name)) == []  # type: ignore[arg-type]
+
+
+MEGA, SPREAD = "1.00", "± 0.00010 Mbit/s"
+NEAR = "1 other point is within 1 % of it"
+TIED = "1 other point ties with it, and 1 more is within 1 % of it"
+
+
+@pytest.mark.parametrize(
+    ("means", "said"),
+    [
+        (
+            (1e6, 1.001e6, 0.9995e6),
+            ["Goodput is 1.00100 ± 0.00010 Mbit/s or the same within 1 % at every point."],
+        ),
+        (
+            (1e6, 1.001e6, 0.5e6),
+            [
+                f"Best mean: {MEGA}100 {SPREAD} at switch.buffer = 200 cells; {NEAR}.",
+                "Worst mean: 500.00 ± 0.10 kbit/s at switch.buffer = 300 cells.",
+            ],
+        ),
+        (
+            (1e6, 1e6, 0.995e6, 0.5e6),
+            [
+                f"Best mean: {MEGA}000 {SPREAD} at switch.buffer = 100 cells; {TIED}.",
+                "Worst mean: 500.00 ± 0.10 kbit/s at switch.buffer = 400 cells.",
+            ],
+        ),
+    ],
+)
+def test_what_is_the_same_within_what_matters_is_not_best_and_worst(
+    scenario: ct.Scenario, means: tuple[float, ...], said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = [f"{100 * number} cells" for number in range(1, len(means) + 1)]
+    found = ct.sweep(scenario.with_(duration="60 ms"), grid={"switch.buffer": sizes}, replications=1)
+    monkeypatch.setattr(found, "estimates", lambda _: [Estimate(mean, 1.0, 100.0, 3) for mean in means])
+    assert answers(sweep_report(found)) == said
 
 
 def test_the_report_of_a_wide_sweep_has_coloured_tables(scenario: ct.Scenario) -> None:

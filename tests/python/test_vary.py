@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
 from celltrain.cli.compare import _values
 from celltrain.comparison.variants import bare
+from celltrain.sweeps import load_plan
 from conftest import said_once
 
 if TYPE_CHECKING:
@@ -78,3 +80,43 @@ def test_text_stands_without_quotes_where_it_is_read_as_the_same(written: str, s
     """Reports name the command with such values."""
     assert bare(written) == shown
     assert _values(shown) == _values(written)
+
+
+PAUSED = """
+schema = 1
+name = "pausing links"
+duration = "2 ms"
+replications = 2
+topology = { kind = "leaf-spine", leaves = 2, spines = 1, hosts = 2 }
+link = { framing = "packets", rate = "1 Gbit/s", delay = "1 us" }
+switch = { buffer = "unlimited", memory = { size = "400 packets" } }
+"""
+XON, XOFF = "switch.memory.pause.xon", "switch.memory.pause.xoff"
+
+
+def test_what_is_set_and_what_varies_are_valid_together(cli: Cli, tmp_path: Path) -> None:
+    """Each of the two keys is valid beside the other alone."""
+    file = tmp_path / "paused.toml"
+    file.write_text(PAUSED, encoding="utf-8")
+    vary = ("compare", file, "--vary", f"{XOFF}=20 packets,40 packets")
+    answer = cli(*vary, "--set", f"{XON}=15 packets", "--json")
+    assert answer.code == 0, answer.err
+    assert {row["variant"] for row in json.loads(answer.out)["rows"]} == {"20 packets", "40 packets"}
+    wrong = cli(*vary, "--set", f"{XON}=30 packets")
+    assert (
+        f"the variant with {XOFF}=20 packets: --set {XON}=30 packets: {XON}: expected 20 packets" in wrong.err
+    )
+    assert cli(*vary, "--set", "switch.bufer=1 packet").err.startswith("error: --set switch.bufer=1 packet")
+
+    plan = tmp_path / "plan.toml"
+    table = f'[sweep.grid]\n"{XOFF}" = ["20 packets", "40 packets"]\n'
+    for text in (f'scenario = "paused.toml"\n{table}', f'extends = "paused.toml"\n{table}'):
+        plan.write_text(text, encoding="utf-8")
+        assert cli("check", plan, "--set", f"{XON}=15 packets").code == 0
+        wrong = cli("check", plan, "--set", f"{XON}=30 packets")
+        assert f"the point with {XOFF} = 20 packets cannot be run: --set {XON}=30 packets" in wrong.err
+    found = load_plan(plan, [(XON, "15 packets")])
+    assert [found.at(point).to_dict()["switch"]["memory"]["pause"]["xoff"] for point in range(2)] == [
+        "20 packets",
+        "40 packets",
+    ]

@@ -67,8 +67,8 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="A,B,…",
-            help="Show and judge these metrics of the summary, by name or title, instead of the usual ones. "
-            "Repeatable.",
+            help="Show and judge these metrics of the summary, by name or title, instead of the usual ones; "
+            'those of a group or a flow too, as "goodput of bbr". Repeatable.',
         ),
     ] = None,
     until_clear: Annotated[
@@ -104,7 +104,7 @@ def compare(
         raise InputError("--max-replications belongs to --until-clear, as in --until-clear goodput")
     varied = dict.fromkeys(options.settings(vary, "--vary", lists=True), "--vary")
     options.refuse_overridden(set_, varied | options.set_by_policies(policies))
-    loaded = options.load_scenario(scenario, set_)
+    loaded = _base(scenario, set_, policies, vary)
     names = _variants(loaded, policies, vary) if with_ is None else _files(scenario, loaded, with_, set_)
     key, asked = comparison.comparison_key(loaded, names), options.asked(loaded, seed, replications)
     most = comparison.MAX_REPLICATIONS if max_replications is None else max_replications
@@ -144,6 +144,44 @@ def compare(
         _show(found, options.headline(found.manifest["name"], set_))
         options.say_results(out)
     options.end_with(found.defects)
+
+
+def _base(scenario: str, set_: list[str] | None, policies: str | None, vary: list[str] | None) -> "Scenario":
+    """The scenario with the settings of `--set`, which all variants share.
+
+    Some settings are valid only beside those that vary. Then it has those of the first variant too, which
+    each variant replaces.
+
+    Raises:
+        ScenarioError: it is no valid scenario, with the first variant's settings or without.
+    """
+    from celltrain.scenario import toml_value
+
+    try:
+        return options.load_scenario(scenario, set_)
+    except ScenarioError as error:
+        first = _first(policies, vary)
+        if not first:
+            raise
+        pairs = [f"{key}={toml_value(value, key)}" for key, value in first.items()]
+        try:
+            return options.load_scenario(scenario, [*(set_ or ()), *pairs])
+        except ScenarioError as other:
+            if str(other) == str(error) or "unknown key" in str(error):
+                raise error from None
+            of_first = ", ".join(f"{key}={value}" for key, value in first.items())
+            raise ScenarioError(f"the variant with {of_first}: {other}") from error
+
+
+def _first(policies: str | None, vary: list[str] | None) -> dict[str, object]:
+    """The settings of the first variant that `--policies` or `--vary` names."""
+    from celltrain.comparison import POLICY_KEY
+
+    if policies is not None:
+        names = options.words(policies, "--policies", "tail-drop,epd")
+        return {} if names[0] == ALL else {POLICY_KEY: names[0]}
+    values = {key: _values(some) for key, some in options.settings(vary, "--vary", lists=True).items()}
+    return {key: some[0] for key, some in values.items() if some}
 
 
 def _asked_for(policies: str | None, vary: list[str] | None, with_: Sequence[object] | None) -> list[str]:
@@ -294,7 +332,7 @@ def _show(found: "Comparison", headline: str) -> None:
         terminal.heading("State per VC")
         terminal.table(("policy", "what a switch keeps for each VC"), found.state_lines(), text_columns=2)
     terminal.say("")
-    for sentence in (*found.sentences(), *found.alike_sentences()):
+    for sentence in (*found.sentences(), *found.alike_sentences(), *found.unmeasured_sentences()):
         terminal.say(sentence)
     terminal.say_notes(found.notes)
     is_of_some = any(line.startswith("under ") and "set " in line for line in found.notes)

@@ -66,6 +66,14 @@ def run(
             f"{MOST_FLOWS} flows, or of all with --json.",
         ),
     ] = False,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A,B,…",
+            help="Print these metrics of the summary, by name or title, instead of all; those of a group or "
+            'a flow too, as "goodput of bbr". Repeatable.',
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Run a scenario, and print every measure with its interval.
@@ -83,6 +91,7 @@ def run(
     drawn = plots and options.pictures(asked=True)
     loaded = options.load_scenario(scenario, set_)
     traced = out is not None if trace is None else trace
+    chosen = _chosen(options.measures(measure), loaded, traced, jobs)
     asked = options.asked(loaded, seed, replications)
     with options.claimed(out, "run", loaded.key, overwrite, asked) as folder:
         with options.running("running", scheduler, jobs, out) as (executor, progress):
@@ -112,11 +121,30 @@ def run(
             result.write_to(folder, ["csv"] if csv else [])
     if json:
         terminal.print_json(
-            _as_json(result, str(out) if out else None) | (_flows(result, loaded) if flows else {})
+            _as_json(result, chosen, str(out) if out else None) | (_flows(result, loaded) if flows else {})
         )
     else:
-        _show(result, options.headline(result.manifest["name"], set_), loaded if flows else None)
+        _show(result, chosen, options.headline(result.manifest["name"], set_), loaded if flows else None)
         options.say_results(out)
+
+
+def _chosen(names: list[str], scenario: "ScenarioFile", traced: bool, jobs: int | None) -> list[str]:
+    """The metrics of some names or titles, each once; trials refuse those that the runs will lack."""
+    from celltrain import registry
+    from celltrain.results.of_flows import held_by
+    from celltrain.trials import TO_COME, measured
+
+    if not names:
+        return []
+    found = list(dict.fromkeys(registry.measure(name).name for name in names))
+    for error in held_by(found, [scenario], jobs):
+        if isinstance(error, InputError):
+            raise error
+    (known,) = measured([scenario], trace=traced, jobs=jobs)
+    for name in found:
+        if known is not None and name not in known and registry.of_flows(name) is None:
+            raise registry.unmeasured(name, known, "measure", TO_COME)
+    return found
 
 
 def _refuse_files(asked: Mapping[str, bool | list[str]]) -> None:
@@ -132,7 +160,7 @@ def _names(lists: list[str] | None, option: str, example: str) -> list[str]:
     return [name for text in lists or () for name in options.words(text, option, example)]
 
 
-def _as_json(result: "Result", out: str | None) -> dict[str, object]:
+def _as_json(result: "Result", chosen: list[str], out: str | None) -> dict[str, object]:
     from celltrain.notes.advice import advice
 
     kept = (
@@ -147,7 +175,7 @@ def _as_json(result: "Result", out: str | None) -> dict[str, object]:
         "fingerprint",
         "fingerprints",
     )
-    metrics = result.estimate_rows()
+    metrics = result.estimate_rows(chosen)
     groups = [one.to_json() for one in result.by_group()]
     found = {"metrics": metrics, "groups": groups, "notes": advice(result), "out": out}
     return {**{name: result.manifest[name] for name in kept}, **found}
@@ -173,8 +201,8 @@ def _show_flows(result: "Result", scenario: "ScenarioFile") -> None:
         terminal.say(f"{more}: --json has all, and --out writes flows.parquet")
 
 
-def _show(result: "Result", headline: str, of_flows: "ScenarioFile | None") -> None:
-    """Prints what was measured; `of_flows` is the scenario if each flow has a line."""
+def _show(result: "Result", chosen: list[str], headline: str, of_flows: "ScenarioFile | None") -> None:
+    """Prints the chosen metrics, or all; `of_flows` is the scenario if each flow has a line."""
     from celltrain import statistics, text
     from celltrain.notes.advice import advice
     from celltrain.registry import counts, title
@@ -184,7 +212,7 @@ def _show(result: "Result", headline: str, of_flows: "ScenarioFile | None") -> N
     terminal.say(f"bottleneck: {m['bottleneck'] or 'none, there is no switch'}")
     rows = [
         (title(metric), text.interval(one, one.unit, is_count=metric in counts()))
-        for metric, one in result.shown().items()
+        for metric, one in result.shown(chosen).items()
     ]
     terminal.table(("measure", "mean ± 95 % interval"), rows)
     groups = result.by_group()

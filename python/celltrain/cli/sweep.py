@@ -35,7 +35,8 @@ def sweep(
         typer.Option(
             metavar="A,B,…",
             help="Show these metrics of the summary, by name or title, instead of the usual ones: in the "
-            "table, the report and the pictures. The frames have all. Repeatable.",
+            'table, the report and the pictures. Those of a group or a flow too, as "goodput of bbr". The '
+            "frames have all. Repeatable.",
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Allow more than 100 000 runs.")] = False,
@@ -89,7 +90,7 @@ def _add_report(found: "Sweep", folder: "Folder") -> None:
 
 def _show(found: "Sweep", headline: str, place: Path) -> None:
     from celltrain.notes.advice import advice_on_sweep
-    from celltrain.sweeps.view import legend, mean_lines
+    from celltrain.sweeps.view import group_lines, legend, mean_lines
     from celltrain.text import counted
 
     m = found.manifest
@@ -100,6 +101,10 @@ def _show(found: "Sweep", headline: str, place: Path) -> None:
     terminal.table(columns, mean_lines(found, MOST_LINES), text_columns=len(found.parameters))
     if said := legend(found, MOST_LINES):
         terminal.say(said)
+    groups, lines = group_lines(found, MOST_LINES)
+    if lines:
+        terminal.heading("Goodput of groups")
+        terminal.table(groups, lines, text_columns=len(found.parameters))
     if m["points"] > MOST_LINES:
         terminal.say(f"The first {MOST_LINES} of {m['points']:,} points; {place}/report.html has more.")
     terminal.say(f"{m['cell_hops']:,} cell-hops, fingerprint {m['fingerprint']}")

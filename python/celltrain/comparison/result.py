@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from os import PathLike
@@ -14,6 +15,7 @@ from celltrain.errors import InputError, unknown
 from celltrain.files import manifests
 from celltrain.files.folder import Folder, claim
 from celltrain.leaders import Leader
+from celltrain.margins import margin, part_of
 from celltrain.registry import Measure
 from celltrain.results import (
     FRAMES,
@@ -28,7 +30,7 @@ from celltrain.results import (
 )
 from celltrain.results.censored import Censored, Kind, kind_of, legend
 from celltrain.scenario import Scenario, toml_value
-from celltrain.usual import usual_measures
+from celltrain.usual import OF_FLOWS, unresponsive_groups, usual_measures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +42,9 @@ __all__ = ["KIND", "Comparison", "different_units", "misled", "not_judged"]
 
 KIND = "compare"
 """The kind of results in the manifest of a comparison's folder."""
+
+MOST_NAMED = 5
+"""Flows and groups that a sentence names."""
 
 FAMILY_ERROR = 0.05
 """Probability that a table of differences calls any difference real that is not."""
@@ -146,11 +151,39 @@ class Comparison:
         table = self._usual(every) if asked is None else asked
         followed = (self.manifest.get("until_clear") or {}).get("measure")
         names = table if followed is None or followed in table else [followed, *table]
-        return [replace(every[name], unit=self.unit(name)) for name in names if name in every]
+        of_some = {name: registry.measure(name) for name in names if registry.of_flows(name) is not None}
+        known = every | of_some
+        return [replace(known[name], unit=self.unit(name)) for name in names if name in known]
 
     def _usual(self, known: Collection[str]) -> list[str]:
         """The measures that are compared unless asked otherwise."""
-        return [one.name for one in usual_measures(known, lambda: self.scenarios.values())]
+        comparable = min(result.comparable_flows() for result in self.results.values())
+        every = [*self._unresponsive.values()]
+        measured = [owner for owner in every[0] if all(groups.get(owner) for groups in every)]
+        usual = usual_measures(known, lambda: self.scenarios.values(), comparable, measured)
+        return [one.name for one in usual]
+
+    @cached_property
+    def _unresponsive(self) -> dict[str, dict[str, bool]]:
+        """The flows that do not respond to congestion, under each variant: see `unresponsive_groups`."""
+        return {
+            name: unresponsive_groups(result.rows("flows", *OF_FLOWS))
+            if result.has_columns(*OF_FLOWS)
+            else {}
+            for name, result in self.results.items()
+        }
+
+    def unmeasured_sentences(self) -> list[str]:
+        """What is said of flows that do not respond to congestion, whose delays nothing measured."""
+        every = self._unresponsive.values() if self.manifest.get("measures") is None else ()
+        owners = dict.fromkeys(
+            owner for groups in every for owner, is_measured in groups.items() if not is_measured
+        )
+        if not owners:
+            return []
+        names = text.listed([*owners]) if len(owners) <= MOST_NAMED else f"{len(owners):,} flows and groups"
+        which = f"Not compared: the delays of {names}, which do not respond to congestion"
+        return [f'{which}: set measures.delays = "all" to measure them.']
 
     @property
     def judged(self) -> list[Measure]:
@@ -253,6 +286,20 @@ class Comparison:
             return False
         return variant != self.baseline and self._p_values[variant, name] <= error
 
+    def matters(self, variant: str, measure: Measure | str) -> bool:
+        """Whether a difference from the first variant is as large as the least that matters.
+
+        That is a part of the larger of the two means (`celltrain.margins`). Whether there is a difference at
+        all is another question: see `differs`.
+
+        Raises:
+            InputError: there is no such variant or measure.
+        """
+        self._result(variant)
+        metric = _name(measure)
+        own, base = (statistics.mean(self._sample(name, metric)) for name in (variant, self.baseline))
+        return own != base and abs(own - base) >= margin(metric, own, base)
+
     @property
     def _share(self) -> float:
         """The part of the error that the last look may spend; all of it where there was one look."""
@@ -274,15 +321,23 @@ class Comparison:
             return found
         # No variant is best by the times of some of what it carries, however sure their mean is.
         others = [one for one in self.variants if one not in (found.best, *found.tied)]
-        return replace(found, tied=(*found.tied, *others))
+        return replace(found, tied=(*found.tied, *others), same=(), last=None)
 
     def censored(self, variant: str, measure: Measure | str) -> Censored | None:
         """How many transfers or requests of a variant ended, and how many had not, beside a measure of these.
 
-        None beside other measures, and where results of an older version do not say.
+        None beside other measures, and where results of an older version do not say. Beside a measure of a
+        group or a flow they are its own, if flows count them.
         """
-        kind = kind_of(_name(measure))
-        return None if kind is None else self._censored[kind][variant]
+        name = _name(measure)
+        kind, some = kind_of(name), registry.of_flows(name)
+        if kind is None:
+            return None
+        if some is not None:
+            with suppress(InputError):
+                sample = self.results[variant].sample
+                return Censored.of(kind, kind.counts, lambda count: sample(f"{count} of {some.owner}"))
+        return self._censored.get(kind, {}).get(variant)
 
     @cached_property
     def _censored(self) -> "Mapping[Kind, Mapping[str, Censored | None]]":
@@ -381,10 +436,22 @@ class Comparison:
         return (
             "* significant: at most one table in twenty has a star where there is no difference (Holm's rule "
             f"over {text.counted(count, 'difference')}, n = {self.manifest['replications']}; no star with "
-            f"fewer than {verdicts.LEAST}). {alone if count > 1 or self._share < 1 else ''}"
+            f"fewer than {verdicts.LEAST}). {alone if count > 1 or self._share < 1 else ''}{self._least()}"
             "The gain of pairing is the variance that differences of independent runs would have over that "
             "of these, which share their random numbers."
             f"{f' {text.capital(said)}' if said else ''}"
+        )
+
+    def _least(self) -> str:
+        """What differences the sentences call the same, however significant they are."""
+        parts = sorted({part_of(one.name) for one in self.judged})
+        if not parts:
+            return ""
+        least, *coarser = map(text.exact_percent, parts)
+        of_bins = f" ({coarser[0]} for percentiles)" if coarser else ""
+        return (
+            "A star does not say that a difference matters: sentences call what differs by less than "
+            f"{least} of its value{of_bins} the same. "
         )
 
     def _shown(self, measure: Measure, found: statistics.Estimate) -> str:
@@ -544,7 +611,14 @@ class Comparison:
             display.caption(self),
             display.table(columns, self.mean_lines(), "Mean ± 95 % interval"),
             display.table(columns, self.difference_lines(), f"Difference from {self.baseline}, paired"),
-            display.lines([*self.sentences(), *self.alike_sentences(), self.explanation()]),
+            display.lines(
+                [
+                    *self.sentences(),
+                    *self.alike_sentences(),
+                    *self.unmeasured_sentences(),
+                    self.explanation(),
+                ]
+            ),
             display.notes(self.notes),
         )
         return "".join(parts)
@@ -572,6 +646,7 @@ class Comparison:
                         "difference_ci95": difference.half_width,
                         "difference_undefined": difference.undefined,
                         "differs": self.differs(name, measure),
+                        "matters": self.matters(name, measure),
                         **self._counts(name, measure),
                     }
                 )

@@ -19,10 +19,11 @@ from celltrain.errors import Defect, InputError
 from celltrain.experiment import MAX_RUNS, Progress, Task, attempt, replicate, within
 from celltrain.files.folder import Folder
 from celltrain.results import Record, Result, provenance
+from celltrain.results.of_flows import held_by
 from celltrain.runs import Store
 from celltrain.scenario import Scenario
 from celltrain.trials import ITS, TO_COME, measured
-from celltrain.verdicts import LEAST
+from celltrain.verdicts import LEAST, Verdict
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -68,8 +69,9 @@ def compare(
             by default (see `Comparison.measures`). All of them are judged together. By those of which neither
             more nor less is better variants differ, and none is best.
         until_clear: a metric of the summary, by name or title: as many more replications are added, again and
-            again, until a single variant is best by it, or it is undefined in a replication. Each look at the
-            data spends a part of the error (`celltrain.verdicts.spent_share`), so that looking often names no
+            again, until a single variant is best by it, the best are the same within the least difference
+            that matters (`celltrain.margins`), or it is undefined in a replication. Each look at the data
+            spends a part of the error (`celltrain.verdicts.spent_share`), so that looking often names no
             winner that there is not.
         max_replications: with `until_clear`, replications of each at most, clear or not; also where the
             scenario's own number is larger.
@@ -135,7 +137,8 @@ def compare(
         if followed is None or defects or count >= most:
             return comparison
         leader = comparison.leader(followed)
-        if not leader.tied or leader.undefined or misled(comparison, followed):
+        is_settled = leader.verdict is not Verdict.UNDECIDED
+        if is_settled or leader.undefined or misled(comparison, followed):
             return comparison  # more replications do not define it, or end a transfer
         count = min(count + step, most)
 
@@ -159,6 +162,33 @@ def _known(
         registry.measure(name)  # refuses a name that no metric has
     if not names:
         return dict.fromkeys(scenarios), trace
+    of_some = _of_flows(names, scenarios, jobs)
+    names = [name for name in names if registry.of_flows(name) is None]
+    known, is_traced = _plain(names, scenarios, trace, jobs) if names else (dict.fromkeys(scenarios), trace)
+    found = {name: (known[name] or {}) | (of_some[name] or {}) or None for name in scenarios}
+    return found, is_traced
+
+
+def _of_flows(
+    names: Sequence[str], scenarios: Mapping[str, Scenario], jobs: int | None
+) -> dict[str, dict[str, str] | None]:
+    """The units of measures of groups and flows in runs of each variant; None where no trial tells.
+
+    Raises:
+        InputError: a variant has no such group or flow.
+    """
+    found: dict[str, dict[str, str] | None] = dict.fromkeys(scenarios)
+    for variant, one in zip(scenarios, held_by(names, scenarios.values(), jobs), strict=False):
+        if isinstance(one, InputError):
+            raise InputError(f"variant {variant}: {one}")
+        found[variant] = one
+    return found
+
+
+def _plain(
+    names: Sequence[str], scenarios: Mapping[str, Scenario], trace: bool, jobs: int | None
+) -> tuple[dict[str, dict[str, str] | None], bool]:
+    """As `_known`, for metrics of the summary alone."""
     plain = measured(scenarios.values(), trace=trace, jobs=jobs)
     lacking = {name for name in names for found in plain if found is not None and name not in found}
     if lacking and not trace:
@@ -193,7 +223,7 @@ def _measured(name: str, comparison: Comparison) -> None:
     The runs are kept: the same command with another measure goes on from there.
     """
     known = [one.name for one in comparison.every_measure]
-    if name not in known:
+    if name not in known and registry.of_flows(name) is None:
         raise registry.unmeasured(name, known, "measure")
     for variant in comparison.variants[1:]:
         comparison.difference(variant, name)

@@ -164,9 +164,8 @@ def _heading(found: "Comparison", measure: "Measure", letters: int) -> str:
 
 
 def _best(found: "Comparison", measure: "Measure") -> set[str]:
-    """The best variant by a measure of the table, and those that cannot be told from it."""
-    leader = found.leader(measure)
-    return {leader.best, *leader.tied}
+    """The best variant by a measure of the table, and those that are the same or cannot be told from it."""
+    return {*found.leader(measure).together}
 
 
 def _column(axis: "Axes", found: "Comparison", measure: "Measure", order: Sequence[str]) -> None:

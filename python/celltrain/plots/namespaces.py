@@ -712,6 +712,7 @@ def _followed(scenario: Scenario, port: "PortFacts", span: tuple[float, float], 
 def _chosen(known: Sequence[Measure], names: Sequence[str]) -> list[Measure]:
     """The measures of some names and titles, each once; all of them if none are given."""
     by_name = {one.name: one for one in known}
+    by_name |= {one.name: one.measure for one in map(registry.of_flows, names) if one is not None}
     for name in names:
         if registry.called(name) not in by_name:
             raise registry.unmeasured(name, by_name, "measure")

@@ -1,6 +1,7 @@
 """Pictures of sweeps: lines with intervals, heat maps, and fairness against goodput."""
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -107,7 +108,7 @@ def draw_sweep(sweep: Sweep, folder: Folder) -> None:
     view = Grid.of(sweep)
     shown = sweep.measures
     for one in shown:
-        name = one.name.replace("_", "-")
+        name = re.sub(r"[^\w.-]+", "-", one.name.replace("_", "-"))  # groups and flows may have any name
         if not view.has_many_lines:
             save(lines(sweep, one, view), folder, name)
         if view.is_surface:

@@ -3,12 +3,13 @@
 from collections.abc import Collection, Mapping, Sequence
 from itertools import product
 
-from celltrain import text
+from celltrain import registry, text
 from celltrain.bounds import bounds
 from celltrain.comparison import POLICY_KEY, Comparison
 from celltrain.comparison.result import misled
 from celltrain.comparison.variants import bare
 from celltrain.leaders import best_first
+from celltrain.margins import part_of
 from celltrain.notes.advice import advice_on_variants
 from celltrain.plots.transfers import windows_of
 from celltrain.registry import Measure
@@ -43,7 +44,12 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
         f"{text.counted(m['replications'], 'replication')} of each with seed {m['seed']}",
     )
     first, *others = found.measures
-    page.lead(_question(first), [found.sentences()[0], *found.alike_sentences()])
+    leading = _leading(found)
+    answers = [found.sentences()[place] for place in range(leading)]
+    page.lead(
+        _question(found.measures[:leading]),
+        [*answers, *found.alike_sentences(), *found.unmeasured_sentences()],
+    )
     parts.notes(page, advice_on_variants(found))
     _chart(page, found, first)
     page.section("By other measures")
@@ -64,11 +70,33 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
     return page.html()
 
 
-def _question(measure: Measure) -> str:
-    """The question about the variants that the first measure answers."""
+def _leading(found: Comparison) -> int:
+    """How many measures answer the question: the first, or the delays of some flows and the one behind them.
+
+    Those of flows that do not respond to congestion come first, unless others were asked for.
+    """
+    if found.manifest.get("measures") is not None:
+        return 1
+    of_runs = [place for place, one in enumerate(found.measures) if registry.of_flows(one.name) is None]
+    return of_runs[0] + 1 if of_runs else 1
+
+
+def _question(leading: Sequence[Measure]) -> str:
+    """The question about the variants that the first measures answer."""
+    measure = leading[0]
+    if len(leading) > 1:
+        owners = [one.owner for one in (registry.of_flows(some.name) for some in leading) if one is not None]
+        return (
+            f"Which variant is best here for {text.listed(owners)}, which {_do(owners)} not respond to "
+            f"congestion, and which by {leading[-1].title}?"
+        )
     if measure.better is None:
         return f"How do the variants differ by {measure.title}?"
     return f"Which variant is best here by {measure.title}?"
+
+
+def _do(names: Sequence[str]) -> str:
+    return "does" if len(names) == 1 else "do"
 
 
 def _compared(found: Comparison) -> str:
@@ -131,18 +159,20 @@ def _chart(page: Page, found: Comparison, measure: Measure) -> None:
         unit=unit,
         form="rows",
         bounds=(low / factor, high / factor),
-        full=_best(found, measure),
+        filled=_best(found, measure),
     )
     where = f" Bottleneck: {found.bottleneck}." if measure.name == "delay_mean" else ""
     page.chart(chart, f"{_caption(found, measure)}{where}{parts.marks(estimates)}")
 
 
 def _best(found: Comparison, measure: Measure) -> Collection[str]:
-    """The variants whose marks are full: the best, and those that cannot be told from it; or all of them."""
+    """The variants whose marks are filled: the best, and those that are the same or cannot be told from it.
+
+    All are where neither more nor less is better, and none by the times of some of what a variant carries.
+    """
     if not _is_judged(found, measure):
-        return found.variants
-    leader = found.leader(measure)
-    return (leader.best, *leader.tied)
+        return found.variants if measure.better is None else ()
+    return found.leader(measure).together
 
 
 def _is_judged(found: Comparison, measure: Measure) -> bool:
@@ -159,8 +189,9 @@ def _caption(found: Comparison, measure: Measure) -> str:
     if kind is not None and not _is_judged(found, measure):
         return f"{first}; none is best, as {kind.too_many}."
     return (
-        f"{first}; {measure.better} is better. Full marks: the best variant, and those that these "
-        "replications cannot tell from it."
+        f"{first}; {measure.better} is better. Filled marks: the best variant, those that are the same "
+        f"within {text.exact_percent(part_of(measure.name))}, and those that these replications cannot tell "
+        "from it."
     )
 
 
@@ -178,20 +209,19 @@ def _sorted(found: Comparison, measure: Measure) -> list[str]:
 def _differences(page: Page, found: Comparison) -> None:
     page.section(f"Differences from {found.baseline}")
     page.text(
-        f"Each variant less {found.baseline}, replication by replication. Full marks: the difference is real "
-        "(a star in the table)."
+        f"Each variant less {found.baseline}, replication by replication. A star: the difference is "
+        "significant, as in the table."
     )
     for measure in found.measures:
         factor, unit = text.scale(found.size_of_differences(measure), found.unit(measure))
         names, differences = _sorted_differences(found, measure)
         chart = parts.points_chart(
-            names,
+            [f"{name} *" if found.differs(name, measure) else name for name in names],
             [(measure.title, [one.scaled(1 / factor) for one in differences], False)],
             xlabel="variant",
             ylabel=f"difference of {text.with_unit(measure.title, unit)}",
             unit=unit,
             form="rows",
-            full=[name for name in names if found.differs(name, measure)],
         )
         with page.folded(text.capital(measure.title), is_open=measure is found.measures[0]):
             less = f"{text.capital(measure.title)} less that of {found.baseline}"

@@ -135,12 +135,19 @@ class Page:
             f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>"
         )
 
-    def chart(self, data: dict[str, Any], caption: str) -> None:
-        """An interactive chart, described by the data that the scripts in `charts` draw."""
+    def chart(self, data: dict[str, Any], caption: str, title: str = "") -> None:
+        """An interactive chart, described by the data that the scripts in `charts` draw.
+
+        Args:
+            data: the chart.
+            caption: what stands below it.
+            title: what stands above it, where it is one of several.
+        """
         # "</script" would end the element early, and "<!--" let it swallow the rest of the page.
         text = json_text(data, indent=None).replace("<", "\\u003c")
+        above = f'<p class="panel">{_html(title)}</p>' if title else ""
         self._body.append(
-            f'<figure class="chart"><script type="application/json">{text}</script>'
+            f'<figure class="chart">{above}<script type="application/json">{text}</script>'
             f"<figcaption>{escape(caption)}</figcaption></figure>"
         )
 

@@ -91,8 +91,9 @@ def points_chart(
     form: Literal["marks", "curves", "bars", "rows"] = "marks",
     bounds: Bounds = UNBOUNDED,
     scale: tuple[float, float] | None = None,
-    full: Collection[str] | None = None,
+    filled: Collection[str] | None = None,
     cut: Sequence[Sequence[bool]] | None = None,
+    panel_of: str = "",
 ) -> dict[str, Any]:
     """Means with intervals over categories; a series is (name, estimates, hollow).
 
@@ -108,17 +109,19 @@ def points_chart(
         form: how they are drawn.
         bounds: the least and the largest possible value: intervals are drawn no further.
         scale: the range of values, where several charts share one.
-        full: categories whose marks are full; those of the others are hollow.
-        cut: for each series whether its marks are hollow, in place of `full`.
+        filled: categories whose marks are filled; those of the others are hollow.
+        cut: for each series whether its marks are hollow, in place of `filled`.
+        panel_of: what several charts show together: one legend, above the first of them, is that of all.
     """
     slots = list(accumulate(not hollow for _, _, hollow in series))
-    if full is not None:
-        cut = [[name not in full for name in categories]] * len(series)
+    if filled is not None:
+        cut = [[name not in filled for name in categories]] * len(series)
     return {
         "kind": "points",
         **({} if form == "marks" else {"form": form, "slots": slots[-1]}),
         **({} if bounds == UNBOUNDED else {"bounds": [end if isfinite(end) else None for end in bounds]}),
         **({} if scale is None else {"range": list(scale)}),
+        **({"group": panel_of} if panel_of else {}),
         "label": f"{ylabel} by {xlabel}",
         "categories": list(categories),
         "xlabel": xlabel,

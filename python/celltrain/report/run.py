@@ -211,10 +211,10 @@ def _flows(page: Page, result: Result) -> None:
     known = [column for column in FLOW_COLUMNS if column in result.flows.columns]
     if "completion_time" in known and not result.flows["completion_time"].is_finite().any():
         known.remove("completion_time")
-    rows = []
+    rows, groups = [], flow_groups(result.flows)
     for name, part in zip(names, by_flow, strict=True):
         shown = (_mean(part[column].to_list(), FLOW_COLUMNS[column]) for column in known)
-        rows.append((name, str(part["group"][0]), *shown))
+        rows.append((name, groups[name], *shown))
     with page.folded(f"Table of {text.first_of(len(rows), count, 'flow')}"):
         page.table(("flow", "group", *(column.replace("_", " ") for column in known)), rows, text_columns=2)
         page.text(

@@ -5,8 +5,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 from celltrain import text
 from celltrain.bounds import Bounds, bounds, reach
+from celltrain.margins import margin, part_of
 from celltrain.notes.advice import advice_on_sweep
-from celltrain.registry import Measure, title
+from celltrain.registry import Measure, of_flows, title
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
 from celltrain.results.censored import kind_of
@@ -15,12 +16,16 @@ from celltrain.sweeps import Sweep
 from celltrain.sweeps.axes import shown as written
 from celltrain.sweeps.censored import incomparable, incomparable_points, why_marked
 from celltrain.sweeps.result import imprecise
-from celltrain.sweeps.view import Facet, View, legend, mean_lines, placed
+from celltrain.sweeps.scaling import scaling_axes, steps_of
+from celltrain.sweeps.view import Facet, View, group_lines, legend, mean_lines, placed
 
 __all__ = ["sweep_report"]
 
 OPEN = 2
 """Measures whose charts are open."""
+
+MOST_VALUES = 6
+"""Values of an axis within which the lead compares points."""
 
 MOST_ROWS = 500
 """Points in the table of a report; the Parquet files have all of them."""
@@ -33,7 +38,11 @@ def sweep_report(sweep: Sweep) -> str:
     page = Page(m["name"], f"A sweep over {points}, {runs} with seed {m['seed']}")
     view = View.of(sweep)
     shown = sweep.measures
-    page.lead(f"How does {shown[0].title} depend on {_and(sweep)}?", _answers(sweep, shown[0]))
+    leading = _leading(sweep)
+    titles = text.listed([one.title for one in leading])
+    depend = "does" if len(leading) == 1 else "do"
+    answers = [answer for one in leading for answer in _answers(sweep, one, is_alone=len(leading) == 1)]
+    page.lead(f"How {depend} {titles} depend on {_and(sweep)}?", answers)
     parts.notes(page, advice_on_sweep(sweep))
     for index, one in enumerate(shown):
         if index == 1:
@@ -63,29 +72,102 @@ def _and(sweep: Sweep) -> str:
     return " and ".join(keys) if len(keys) < 3 else ", ".join(keys)
 
 
-def _answers(sweep: Sweep, measure: Measure) -> list[str]:
-    """The best and the worst point by a measure, of those that compare with each other."""
+def _leading(sweep: Sweep) -> list[Measure]:
+    """The measures that the report begins with: the first, or the delays of some flows and the next one.
+
+    Those of flows that do not respond to congestion come first, unless others were asked for.
+    """
+    shown = sweep.measures
+    if sweep.manifest.get("measures"):
+        return shown[:1]
+    of_runs = [place for place, one in enumerate(shown) if of_flows(one.name) is None]
+    return shown[: of_runs[0] + 1 if of_runs else 1]
+
+
+def _answers(sweep: Sweep, measure: Measure, *, is_alone: bool = True) -> list[str]:
+    """The best and the worst point by a measure, of those that compare with each other.
+
+    Beside the answers by other measures each names its own.
+    """
+    lines = _ends_of(sweep, measure)
+    if is_alone:
+        return lines
+    name = text.capital(measure.title)
+    return [line if line.startswith(name) else f"{name}: {line[:1].lower()}{line[1:]}" for line in lines]
+
+
+def _ends_of(sweep: Sweep, measure: Measure) -> list[str]:
+    """The answers by one measure."""
     every = sweep.estimates(measure.name)
     cut = incomparable(sweep, measure.name)
     defined = {place: one for place, one in enumerate(every) if math.isfinite(one.mean)}
-    found = {place: one for place, one in defined.items() if place not in cut}
+    left_out = {*cut, *sweep.alone(measure.name)}
+    found = {place: one for place, one in defined.items() if place not in left_out}
     if not found:
         return _left_out(sweep, measure, cut) or [f"No point has a {measure.title}."]
-    unit = sweep.unit(measure.name)
-    means = sorted({one.mean for one in found.values()}, reverse=measure.more_is_better)
     undefined = len(every) - len(defined)
-    if len(every) == 1:
-        lines = [f"{text.capital(measure.title)} is {text.interval(every[0], unit)}."]
-    elif len(means) == 1:
-        where = text.counted(len(found), "point") if len(found) < len(every) else "every point"
-        same = text.interval(next(iter(found.values())), unit)
-        lines = [f"{text.capital(measure.title)} is {same} at {where}."]
-    else:
-        ends = (("Best", means[0]), ("Worst", means[-1]))
-        lines = [f"{name} mean: {_reached(sweep, found, mean, unit)}." for name, mean in ends]
+    lines = _ranked(sweep, measure, found, len(every))
     if undefined:
         lines.append(f"Undefined in a replication: {undefined} of {text.counted(len(every), 'point')}.")
     return [*lines, *_left_out(sweep, measure, cut)]
+
+
+def _ranked(sweep: Sweep, measure: Measure, found: Mapping[int, Estimate], count: int) -> list[str]:
+    """The best and the worst of some points, or of those of each value of an axis that scales the measure.
+
+    Args:
+        sweep: the sweep.
+        measure: what ranks the points.
+        found: its means, by the places of the points.
+        count: how many points there are, with those that are not compared.
+    """
+    scaling = scaling_axes(sweep, measure)
+    points = sweep.points["point"]
+    groups: dict[tuple[int, ...], dict[int, Estimate]] = {}
+    for place, one in found.items():
+        groups.setdefault(steps_of(sweep, points[place], scaling), {})[place] = one
+    if len(groups) == 1:
+        best, *worst = _ends(sweep, measure, found, sweep.parameters)
+        if worst:
+            return [f"Best mean: {best}.", f"Worst mean: {worst[0]}."]
+        where = "every point" if len(found) == count else text.counted(len(found), "point")
+        return [f"{text.capital(measure.title)} is {best}{f' at {where}' if count > 1 else ''}."]
+    axes = [sweep.manifest["axes"][place]["keys"] for place in scaling]
+    keys = [key for axis in axes for key in axis]
+    others = [key for key in sweep.parameters if key not in keys]
+    name = text.capital(measure.title)
+    if all(len(one) == 1 for one in groups.values()):
+        low, high = (choose(found, key=lambda place: found[place].mean) for choose in (min, max))
+        unit = sweep.unit(measure.name)
+        ends = [f"{text.interval(found[place], unit)} at {_point(sweep, place)}" for place in (low, high)]
+        return [f"{name} scales with {text.listed(keys)}, so no point is best: {ends[0]}, {ends[1]}."]
+    lines = [f"{name} scales with {text.listed(keys)}: points are compared within each value of it."]
+    for some in [*groups.values()][:MOST_VALUES]:
+        at = _point(sweep, next(iter(some)), keys)
+        best, *worst = _ends(sweep, measure, some, others)
+        lines.append(f"At {at}: best mean {best}. Worst mean: {worst[0]}." if worst else f"At {at}: {best}.")
+    if (more := len(groups) - MOST_VALUES) > 0:
+        lines.append(f"{text.counted(more, 'more value')}: see the charts.")
+    return lines
+
+
+def _ends(
+    sweep: Sweep, measure: Measure, found: Mapping[int, Estimate], keys: Sequence[str]
+) -> tuple[str, ...]:
+    """The best and the worst of some points with their settings, or what all have if they are the same.
+
+    They are the same where even these two differ by less than what matters (`celltrain.margins`).
+    """
+    unit = sweep.unit(measure.name)
+    means = sorted({one.mean for one in found.values()}, reverse=measure.more_is_better)
+    best, worst = means[0], means[-1]
+    if best == worst:
+        return (text.interval(next(iter(found.values())), unit),)
+    if abs(best - worst) < margin(measure.name, best, worst):
+        first = next(one for one in found.values() if one.mean == best)
+        part = text.exact_percent(part_of(measure.name))
+        return (f"{text.interval(first, unit)} or the same within {part}",)
+    return (_reached(sweep, measure, found, best, keys), _reached(sweep, measure, found, worst, keys))
 
 
 def _left_out(sweep: Sweep, measure: Measure, cut: Sequence[int]) -> list[str]:
@@ -97,19 +179,29 @@ def _left_out(sweep: Sweep, measure: Measure, cut: Sequence[int]) -> list[str]:
     return [f"Left out: {which}: {kind.too_many}, and the times are those of the others."]
 
 
-def _reached(sweep: Sweep, found: Mapping[int, Estimate], mean: float, unit: str) -> str:
-    """A mean with its interval, and the points that have it, the first by its settings."""
+def _reached(
+    sweep: Sweep, measure: Measure, found: Mapping[int, Estimate], mean: float, keys: Sequence[str]
+) -> str:
+    """A mean with its interval, and the points that have it: the first by its settings, and how many."""
     places = [place for place, one in found.items() if one.mean == mean]
-    first = f"{text.interval(found[places[0]], unit)} at {_point(sweep, places[0])}"
-    more = len(places) - 1
-    if not more:
-        return first
-    return f"{first}; {text.counted(more, 'other point')} tie{'s' if more == 1 else ''} with it"
+    least = margin(measure.name, mean, mean)
+    near = sum(one.mean != mean and abs(one.mean - mean) < least for one in found.values())
+    first = text.interval(found[places[0]], sweep.unit(measure.name))
+    said = f"{first} at {_point(sweep, places[0], keys)}"
+    beside = []
+    if more := len(places) - 1:
+        beside.append(f"{text.counted(more, 'other point')} tie{'s' if more == 1 else ''} with it")
+    if near:
+        count = f"{near:,} more" if more else text.counted(near, "other point")
+        part = text.exact_percent(part_of(measure.name))
+        beside.append(f"{count} {'is' if near == 1 else 'are'} within {part} of it")
+    return "; ".join([said, *([", and ".join(beside)] if beside else [])])
 
 
-def _point(sweep: Sweep, place: int) -> str:
+def _point(sweep: Sweep, place: int, keys: Sequence[str] | None = None) -> str:
+    """The settings of a point, or some of them."""
     row = sweep.points.row(place, named=True)
-    return ", ".join(f"{key} = {written(row[key])}" for key in sweep.parameters)
+    return ", ".join(f"{key} = {written(row[key])}" for key in (sweep.parameters if keys is None else keys))
 
 
 def _asked(page: Page, sweep: Sweep) -> None:
@@ -152,9 +244,12 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
     cut = {*incomparable_points(sweep, measure.name)}
     low, high = bounds(measure)
     limits = (low / factor, high / factor)
-    scale = (
-        _scale([one for one in scaled if math.isfinite(one.mean)], limits) if len(view.facets) > 1 else None
-    )
+    has_panels = len(view.facets) > 1
+    is_alike = has_panels and not _differ_by_scale(sweep, measure, view)
+    scale = _scale([one for one in scaled if math.isfinite(one.mean)], limits) if is_alike else None
+    if has_panels and not view.has_many_lines:
+        own = "" if is_alike else " Each panel has a scale of its own."
+        page.text(f"{_caption(measure, scaled, view, cut)}{own}", "note")
     for facet in view.facets:
         if view.has_many_lines:
             _heat_table(page, scaled, facet, view, cut)
@@ -174,13 +269,26 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
             bounds=limits,
             scale=scale,
             cut=[[point in cut for point in points] for points in facet.rows] if cut else None,
+            panel_of=measure.name if has_panels else "",
         )
-        over = f" over {view.along.name}"
-        lines = f", a colour for each {view.lines.name}" if view.lines else ""
-        where = f" ({facet.title})" if facet.title else ""
-        marks = parts.marks(scaled[point] for points in facet.rows for point in points)
-        hollow = f" Hollow marks: {why_marked(measure.name)}." if cut else ""
-        page.chart(chart, f"{text.capital(measure.title)}{over}{lines}{where}.{marks}{hollow}")
+        title = facet.title if has_panels else ""
+        page.chart(chart, "" if has_panels else _caption(measure, scaled, view, cut), title)
+
+
+def _differ_by_scale(sweep: Sweep, measure: Measure, view: View) -> bool:
+    """Whether panels differ by an axis with which the measure scales: on one scale most would be flat."""
+    axes = sweep.manifest["axes"]
+    scaling = {", ".join(axes[place]["keys"]) for place in scaling_axes(sweep, measure)}
+    return bool(scaling - {view.along.name, view.lines.name if view.lines else ""})
+
+
+def _caption(measure: Measure, found: Sequence[Estimate], view: View, cut: Collection[int]) -> str:
+    """What the charts of a measure show."""
+    lines = f", a colour for each {view.lines.name}" if view.lines else ""
+    shown = (found[point] for facet in view.facets for points in facet.rows for point in points)
+    hollow = f" Hollow marks: {why_marked(measure.name)}." if cut else ""
+    said = f"{text.capital(measure.title)} over {view.along.name}{lines}."
+    return f"{said}{parts.marks(shown)}{hollow}"
 
 
 def _scale(found: list[Estimate], limits: Bounds) -> tuple[float, float] | None:
@@ -226,6 +334,10 @@ def _table(page: Page, sweep: Sweep) -> None:
         page.table((*sweep.parameters, *titles), lines, text_columns=len(sweep.parameters))
         if said := legend(sweep, MOST_ROWS):
             page.text(text.capital(said), "note")
+    columns, lines = group_lines(sweep, MOST_ROWS)
+    if lines:
+        with page.folded("Goodput of groups at every point"):
+            page.table(columns, lines, text_columns=len(sweep.parameters))
     if sweep.points.height > MOST_ROWS:
         page.text(
             f"The first {MOST_ROWS} of {sweep.points.height:,} points; summary.parquet has all.", "note"

@@ -158,10 +158,11 @@ class Censored(NamedTuple):
 
         The largest completion time waits for the last transfer.
         """
-        if not metric.startswith(self.kind.metrics):
+        column = metric.partition(" of ")[0]  # "fct_max of burst" is about the flows of a group
+        if not column.startswith(self.kind.metrics):
             return False
-        of_tail = any(part in metric for part in _OF_THE_TAIL)
-        most = 0.0 if metric in self.kind.waits_for_all else CENSORED_TAIL if of_tail else CENSORED
+        of_tail = any(part in column for part in _OF_THE_TAIL)
+        most = 0.0 if column in self.kind.waits_for_all else CENSORED_TAIL if of_tail else CENSORED
         return self._exceeds(most)
 
     def _exceeds(self, part: float) -> bool:

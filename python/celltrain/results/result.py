@@ -13,7 +13,8 @@ from celltrain import arguments, display, statistics
 from celltrain.errors import InputError, unknown
 from celltrain.files import folder, manifests
 from celltrain.files.parquet import frame_writer
-from celltrain.registry import called, measures, resolution, title, unmeasured
+from celltrain.registry import OfFlows, called, measures, of_flows, resolution, title, unmeasured
+from celltrain.results import of_flows as some
 from celltrain.results.frames import FRAMES, Frames, columns_of, pandas_of, record_frame, series_parts
 from celltrain.results.origin import about, provenance
 from celltrain.results.reading import CAPTURES, KeptCaptures, frame_rows, read_frames
@@ -32,6 +33,9 @@ __all__ = ["NO_SCENARIO", "Group", "Result"]
 
 OF_SIZES = ("_tiny", "_small", "_medium", "_large")
 """How metrics end that are about flows of some sizes."""
+
+FAIRNESS = "fairness_index"
+"""The metric that says how evenly flows share; of one flow alone it is 1, whatever the flow gets."""
 
 NO_SCENARIO = "these results do not hold their scenario: run it again with this version"
 
@@ -114,7 +118,9 @@ class Result(Frames):
         return list(self.manifest["fingerprints"])
 
     def sample(self, metric: str) -> list[float]:
-        """A summary metric in every replication, in order.
+        """A summary metric in every replication, in order, or a measure of a group or a flow.
+
+            result.sample("goodput of bbr")
 
         Raises:
             InputError: nothing measured it.
@@ -137,9 +143,31 @@ class Result(Frames):
 
     def _sample(self, metric: str) -> _Sample:
         name = called(arguments.text("metric", metric))
+        if name not in self._samples and (found := of_flows(name)) is not None:
+            return self._sample_of(found)
         if name not in self._samples:
             raise unmeasured(metric, self._samples)
         return self._samples[name]
+
+    def _sample_of(self, found: OfFlows) -> _Sample:
+        """A measure of a group or a flow."""
+        if found.name not in self._of_flows:
+            units = self.manifest["units"]
+            column = some.column_of(found, units)
+            rows = [*self.rows("flows", "replication", "flow", "group", column)]
+            chosen = some.members(found, some.owners_of((flow, group) for _, flow, group, _ in rows))
+            values: dict[int, list[float]] = {}
+            for replication, flow, _, value in rows:
+                if flow in chosen:
+                    values.setdefault(replication, []).append(value)
+            every = [some.sample(found, values.get(n, ())) for n in range(self.manifest["replications"])]
+            self._of_flows[found.name] = _Sample(units[column], every)
+        return self._of_flows[found.name]
+
+    @cached_property
+    def _of_flows(self) -> dict[str, _Sample]:
+        """The measures of groups and flows that were asked for."""
+        return {}
 
     @cached_property
     def _samples(self) -> dict[str, _Sample]:
@@ -223,19 +251,41 @@ class Result(Frames):
         schema = {"metric": pl.String, "unit": pl.String, **floats, **counts}
         return pl.DataFrame(self.estimate_rows(), schema=schema)
 
-    def estimate_rows(self) -> list[dict[str, Any]]:
-        """The rows of `estimates`, for what needs no frame."""
-        found = {metric: self.estimate(metric) for metric in self._samples}
+    def estimate_rows(self, chosen: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """The rows of `estimates`, for what needs no frame: those of some metrics, or of all."""
+        found = {metric: self.estimate(metric) for metric in chosen or self._samples}
         return [{"metric": metric, "unit": one.unit, **one.row()} for metric, one in found.items()]
 
-    def shown(self) -> dict[str, statistics.Estimate]:
-        """The estimates that tables show, by metric: without those of sizes that no completed flow had."""
+    def shown(self, chosen: Sequence[str] = ()) -> dict[str, statistics.Estimate]:
+        """The estimates that tables show, by metric: those that were chosen, or all that say something.
+
+        These are without those of sizes that no completed flow had, and without the fairness of one flow.
+        """
+        if chosen:
+            return {metric: self.estimate(metric) for metric in chosen}
         found = {metric: self.estimate(metric) for metric in self._samples}
         return {
             metric: one
             for metric, one in found.items()
             if not (one.undefined == one.n and metric.endswith(OF_SIZES))
+            and (metric != FAIRNESS or self.comparable_flows() > 1)
         }
+
+    def comparable_flows(self) -> int:
+        """How many flows the fairness index is about: those with TCP, or all where none has it.
+
+        Results of an older version do not say which have TCP: then it is about all.
+        """
+        if not self.has_columns("kind"):
+            return len({name for (name,) in self.rows("flows", "flow")})
+        kinds = dict(self.rows("flows", "flow", "kind"))
+        return sum(kind == "tcp" for kind in kinds.values()) or len(kinds)
+
+    def has_columns(self, *columns: str) -> bool:
+        """Whether the frame `flows` has some columns; those of an older version may lack them."""
+        if not self._records:
+            return {*columns} <= {*self.flows.columns}
+        return all({*columns} <= record.flows.keys() for record in self._records)
 
     def rows(self, name: str, *columns: str) -> Iterable[tuple[Any, ...]]:
         """Some columns of a frame of `FRAMES` but `series`, as `frame_rows` gives them.

@@ -8,7 +8,7 @@ kept.
 from celltrain.sweeps.frames import FRAMES
 from celltrain.sweeps.plan import Plan, Until, make_plan
 from celltrain.sweeps.plan_file import load_plan
-from celltrain.sweeps.result import Sweep
+from celltrain.sweeps.result import Sweep, SweepGroup
 from celltrain.sweeps.run import run_plan, sweep
 
-__all__ = ["FRAMES", "Plan", "Sweep", "Until", "load_plan", "make_plan", "run_plan", "sweep"]
+__all__ = ["FRAMES", "Plan", "Sweep", "SweepGroup", "Until", "load_plan", "make_plan", "run_plan", "sweep"]

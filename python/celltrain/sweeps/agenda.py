@@ -5,10 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from celltrain import statistics
-from celltrain.errors import Defect
+from celltrain.errors import Defect, InputError
 from celltrain.experiment import Task
+from celltrain.registry import OfFlows, of_flows
+from celltrain.results.of_flows import members, owners_of, sample
 from celltrain.runs.entry import Run
-from celltrain.runs.store import Store
+from celltrain.runs.store import Store, Stretch
 from celltrain.sweeps.plan import Plan
 from celltrain.verdicts import nearly_normal, spent_confidence
 
@@ -108,9 +110,29 @@ class Agenda:
         values = self._values.setdefault(key, [])
         while len(values) < target:
             try:
-                values += self._store.stretch(key, len(values), target).sample(until.metric)
+                stretch = self._store.stretch(key, len(values), target)
+                some = of_flows(until.metric)
+                values += stretch.sample(until.metric) if some is None else _of_flows(stretch, some)
             except KeyError:
                 raise self._plan.lacks_metric(self._point[key]) from None
         look = -(-target // self._plan.replications)
         found = statistics.estimate(values, spent_confidence(until.confidence, look))
         return target >= until.max_replications or (found.within(until.rel_ci) and nearly_normal(values))
+
+
+def _of_flows(stretch: Stretch, some: OfFlows) -> list[float]:
+    """A measure of a group or a flow in each of some runs.
+
+    Raises:
+        KeyError: one of them did not measure it.
+    """
+    rows = stretch.rows("flows").select("replication", "flow", "group", some.column.name)
+    values: dict[int, list[float]] = {run.replication: [] for run in stretch.runs}
+    try:
+        chosen = members(some, owners_of(rows.select("flow", "group").iter_rows()))
+    except InputError:
+        raise KeyError(some.name) from None
+    for replication, flow, _, value in rows.iter_rows():
+        if flow in chosen:
+            values[replication].append(value)
+    return [sample(some, one) for one in values.values()]

@@ -1,13 +1,17 @@
 """How many transfers and requests ended at the points of a sweep, and where too few did."""
 
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from celltrain.errors import InputError
+from celltrain.registry import of_flows
 from celltrain.results.censored import ANSWERS, Censored, Kind, kind_of
 
 if TYPE_CHECKING:
     from celltrain.sweeps.result import Sweep
 
-__all__ = ["censored_at", "incomparable", "incomparable_points", "why_marked"]
+__all__ = ["censored_at", "censored_beside", "incomparable", "incomparable_points", "why_marked"]
 
 
 def censored_at(sweep: "Sweep", kind: Kind) -> list[Censored | None]:
@@ -21,12 +25,30 @@ def censored_at(sweep: "Sweep", kind: Kind) -> list[Censored | None]:
     return [at(place) for place in range(sweep.points.height)]
 
 
-def incomparable(sweep: "Sweep", metric: str) -> list[int]:
-    """The places in `Sweep.points` that are neither best nor worst by a metric: too few ended there."""
-    kind = kind_of(metric)
+def censored_beside(sweep: "Sweep", metric: str) -> list[Censored | None]:
+    """What ended at every point beside a metric of the times; nothing beside others.
+
+    Beside those of a group or a flow they are its own, if flows count them.
+    """
+    kind, some = kind_of(metric), of_flows(metric)
     if kind is None:
         return []
-    every = enumerate(sweep.censored(kind))
+    if some is not None:
+        with suppress(InputError):
+            own = {count: sweep.samples(f"{count} of {some.owner}") for count in kind.counts}
+            places = range(sweep.points.height)
+            return [_of_place(kind, own, place) for place in places]
+    return sweep.censored(kind)
+
+
+def _of_place(kind: Kind, own: Mapping[str, Sequence[Sequence[float]]], place: int) -> Censored | None:
+    """What ended at a point, by the counts of a group or a flow."""
+    return Censored.of(kind, own.keys(), lambda count: own[count][place])
+
+
+def incomparable(sweep: "Sweep", metric: str) -> list[int]:
+    """The places in `Sweep.points` that are neither best nor worst by a metric: too few ended there."""
+    every = enumerate(censored_beside(sweep, metric))
     return [place for place, one in every if one is not None and one.mislead(metric)]
 
 

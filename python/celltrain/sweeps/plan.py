@@ -12,7 +12,8 @@ from typing import Any
 from celltrain import arguments
 from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.experiment import MAX_RUNS, Task, replicate
-from celltrain.registry import called, nearest, plain, spellings, unmeasured
+from celltrain.registry import called, nearest, nearest_of_flows, of_flows, plain, spellings, unmeasured
+from celltrain.results.of_flows import held_by
 from celltrain.scenario import Scenario, toml_value
 from celltrain.sweeps.axes import Axis, Quantities, Value, grid_axes, quantities, shown, zip_axis
 from celltrain.trials import TO_COME, measured
@@ -241,6 +242,11 @@ class Plan:
         if self.until is None:
             return
         points = self.along_axes()
+        if of_flows(self.until.metric) is not None:
+            for one in held_by([self.until.metric], map(self.at, points), jobs):
+                if isinstance(one, InputError):
+                    raise PlanError(f"until.metric: {one}", "metric")
+            return
         units = measured(map(self.at, points), trace=self.trace, jobs=jobs)
         for point, known in zip(points, units, strict=True):
             if known is not None and self.until.metric not in known:
@@ -258,7 +264,9 @@ class Plan:
         Raises:
             InputError: no point measures one of them; the message has the nearest name.
         """
-        wanted = list(dict.fromkeys(map(called, names)))
+        every = list(dict.fromkeys(map(called, names)))
+        self._check_of_flows([name for name in every if of_flows(name) is not None], jobs)
+        wanted = [name for name in every if of_flows(name) is None]
         along = self.along_axes() if wanted else []
         known, is_told = self._measured_at(along, jobs)
         if is_told and any(name in spellings().values() and name not in known for name in wanted):
@@ -267,7 +275,16 @@ class Plan:
         lacking = [name for name in wanted if name not in known]
         if lacking and is_told:
             raise _unmeasured(lacking[0], known)
-        return wanted
+        return every
+
+    def _check_of_flows(self, names: Sequence[str], jobs: int | None) -> None:
+        """Refuses measures of groups and flows that no point has, by trials of unlike points."""
+        points = self._unlike() if names else []
+        for name in names:
+            found = held_by([name], map(self.at, points), jobs)
+            errors = [one for one in found if isinstance(one, InputError)]
+            if errors and len(errors) == len(found):
+                raise errors[0]
 
     def _measured_at(self, points: Sequence[int], jobs: int | None) -> tuple[dict[str, str], bool]:
         """The metrics that runs of some points measure, with units, and whether trials told of each."""
@@ -420,7 +437,7 @@ def _unmeasured(name: str, known: Collection[str]) -> InputError:
         known: what the points measure.
     """
     error = unmeasured(name, known, "measure", TO_COME)
-    if not name.strip():
+    if not name.strip() or nearest_of_flows(name) is not None:
         return error
     if name in spellings().values():
         near = nearest(name, {plain(one): one for one in known}, 1)

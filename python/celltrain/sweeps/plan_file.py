@@ -3,17 +3,20 @@
 import os
 import tomllib
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from celltrain import _core, arguments
 from celltrain.embedded import line_of, parsed, without_sweep
-from celltrain.errors import InputError, unknown
+from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.files.streams import placed
-from celltrain.scenario import Scenario, load_with_sweep, read_text, shown, text_of
+from celltrain.scenario import Scenario, load_with_sweep, read_text, shown, text_of, toml_value
+from celltrain.sweeps.axes import Value, grid_axes, zip_axis
+from celltrain.sweeps.axes import shown as value_shown
 from celltrain.sweeps.plan import Plan, PlanError, make_plan, refuse_unknown_keys
 
 __all__ = ["check_file", "load_plan"]
@@ -115,7 +118,10 @@ def _of_content(place: Path, text: str, content: Mapping[str, Any], changes: lis
         rest, sweep = without_sweep(text)
         assert sweep is not None
         _refuse_overridden(changes, sweep)
-        return make_plan(Scenario(_core.Scenario.from_toml(rest, shown(place), changes)), **sweep)
+        base = _with_first(
+            lambda some: Scenario(_core.Scenario.from_toml(rest, shown(place), some)), changes, sweep
+        )
+        return make_plan(base, **sweep)
     refuse_unknown_keys("a plan", content, _TOP_KEYS)
     scenario_file = content.get("scenario")
     if not isinstance(scenario_file, str):
@@ -125,11 +131,46 @@ def _of_content(place: Path, text: str, content: Mapping[str, Any], changes: lis
         others = sorted(path.name for path in place.parent.glob("*.toml") if path.name != place.name)
         raise PlanError(f"scenario: {unknown('file', scenario_file, others)}", "scenario")
     return make_plan(
-        _base(place.parent / scenario_file, changes),
+        _with_first(partial(_base, place.parent / scenario_file), changes, content["sweep"]),
         name=content.get("name"),
         seed=content.get("seed"),
         **content["sweep"],
     )
+
+
+def _with_first(
+    load: Callable[[list[tuple[str, str]]], Scenario],
+    changes: list[tuple[str, str]],
+    sweep: Mapping[str, Any],
+) -> Scenario:
+    """The base of a plan: a scenario with some settings.
+
+    Some are valid only beside those that vary. Then it has those of the first point too, which each point
+    replaces.
+    """
+    try:
+        return load(changes)
+    except ScenarioError as error:
+        first = _first_point(sweep)
+        if not first:
+            raise
+        try:
+            return load([*changes, *((key, toml_value(value, key)) for key, value in first.items())])
+        except ScenarioError as other:
+            if str(other) == str(error) or "unknown key" in str(error):
+                raise error from None
+            settings = ", ".join(f"{key} = {value_shown(value)}" for key, value in first.items())
+            key = next(iter(first))
+            raise PlanError(f"the point with {settings} cannot be run: {other}", key) from error
+
+
+def _first_point(sweep: Mapping[str, Any]) -> dict[str, Value]:
+    """The settings of the first point of a `[sweep]`; none where its axes cannot be used."""
+    with suppress(InputError):
+        axes = grid_axes(sweep["grid"]) if "grid" in sweep else []
+        axes += [zip_axis(sweep["zip"])] if "zip" in sweep else []
+        return {key: value for axis in axes for key, value in zip(axis.keys, axis.steps[0], strict=True)}
+    return {}
 
 
 def _refuse_overridden(

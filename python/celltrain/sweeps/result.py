@@ -1,8 +1,10 @@
 """What a sweep measured, as frames and as tables of means over the replications of each point."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, partial
 from math import prod
@@ -15,13 +17,16 @@ from celltrain import arguments, display, statistics, text
 from celltrain.errors import Defect, InputError, ScenarioError, unknown
 from celltrain.files import manifests
 from celltrain.files.folder import Folder, claim
-from celltrain.registry import RENAMED, Measure, called, measure, resolution, unmeasured
-from celltrain.results import has_old_names, pandas_of, todays_names
+from celltrain.registry import RENAMED, Measure, OfFlows, called, measure, of_flows, resolution, unmeasured
+from celltrain.results import Group, frame_rows, has_old_names, pandas_of, todays_names
+from celltrain.results import of_flows as some
 from celltrain.results.censored import Censored, Kind, kind_of
-from celltrain.sweeps.censored import censored_at
+from celltrain.results.result import FAIRNESS
+from celltrain.sweeps.censored import censored_at, censored_beside
 from celltrain.sweeps.frames import FRAMES, RECORDED
 from celltrain.text import counted
-from celltrain.usual import usual_measures
+from celltrain.traces import flow_groups
+from celltrain.usual import OF_FLOWS, unresponsive_groups, usual_measures
 from celltrain.verdicts import nearly_normal, spent_confidence
 
 if TYPE_CHECKING:
@@ -32,7 +37,7 @@ if TYPE_CHECKING:
     from celltrain.scenario import Scenario
     from celltrain.sweeps.plan import Plan
 
-__all__ = ["KIND", "Lack", "Sweep", "imprecise", "lacking"]
+__all__ = ["KIND", "Lack", "Sweep", "SweepGroup", "imprecise", "lacking"]
 
 KIND = "sweep"
 """The kind of results in the manifest of a sweep's folder."""
@@ -48,6 +53,15 @@ MOST_NOTED = 1000
 
 STRETCH = 1 << 18
 """Rows of the summary that are read at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepGroup:
+    """A group of flows over the points of a sweep."""
+
+    name: str
+    points: list[Group | None]
+    """What its flows carried together at each point, in the order of `Sweep.points`; None where it is not."""
 
 
 class Sweep:
@@ -92,7 +106,9 @@ class Sweep:
         """
         if chosen := self.manifest.get("measures"):
             return [measure(name) for name in chosen]
-        shown = usual_measures(self.units, self._scenarios)
+        shown = usual_measures(
+            self.units, self._scenarios, max(self._comparable, default=0), self._unresponsive
+        )
         until = self.until
         if until is not None and until["metric"] not in [one.name for one in shown]:
             shown.insert(0, measure(until["metric"]))
@@ -107,6 +123,43 @@ class Sweep:
         if self.plan is None:
             raise InputError("the plan cannot be read")
         return map(self.plan.at, self.plan.along_axes())
+
+    @cached_property
+    def _comparable(self) -> list[int]:
+        """How many flows the fairness index of each point is about: see `Result.comparable_flows`."""
+        import polars as pl
+
+        rows = self.scan("flows")
+        has_kind = "kind" in rows.collect_schema().names()
+        with_tcp = (pl.col("kind") == "tcp") if has_kind else pl.lit(value=False)
+        counts = rows.group_by("point", "replication").agg(with_tcp.sum().alias("tcp"), pl.len().alias("all"))
+        first = counts.group_by("point").agg(pl.col("tcp", "all").max()).collect()
+        found = {point: tcp or every for point, tcp, every in first.iter_rows()}
+        return [found.get(point, 0) for point in self.points["point"]]
+
+    @cached_property
+    def _unresponsive(self) -> list[str]:
+        """The groups of flows that do not respond to congestion, whose delays every point measures."""
+        import polars as pl
+
+        rows = self.scan("flows")
+        if not {*OF_FLOWS} <= {*rows.collect_schema().names()}:
+            return []
+        keys = OF_FLOWS[:-1]
+        is_measured = pl.col(OF_FLOWS[-1]).is_finite().all()
+        is_everywhere = pl.col("point").n_unique() == self.points.height
+        each = rows.group_by(*keys, maintain_order=True).agg(
+            pl.when(is_measured & is_everywhere).then(0.0).otherwise(math.nan).first()
+        )
+        return [
+            owner for owner, is_there in unresponsive_groups(each.collect().iter_rows()).items() if is_there
+        ]
+
+    def alone(self, metric: str) -> list[int]:
+        """The places in `points` where a metric says nothing: the fairness of fewer than two flows."""
+        if called(metric) != FAIRNESS:
+            return []
+        return [place for place, count in enumerate(self._comparable) if count < 2]
 
     @property
     def parameters(self) -> list[str]:
@@ -191,7 +244,9 @@ class Sweep:
             InputError: nothing measured it.
         """
         name = called(arguments.text("metric", metric))
-        if name not in self.units:
+        if name not in self.units and (found := of_flows(name)) is not None:
+            some.column_of(found, self.manifest["units"])
+        elif name not in self.units:
             raise unmeasured(metric, self.units)
         return name
 
@@ -200,6 +255,10 @@ class Sweep:
         import polars as pl
 
         name = self._called(metric)
+        if (found := of_flows(name)) is not None:
+            column = some.column_of(found, self.manifest["units"])
+            unit = pl.lit(self.manifest["units"][column]).alias("unit")
+            return self.points.select("point", unit)
         rows = self.scan("summary").filter(pl.col("metric") == name).select("point", "unit")
         return rows.unique(maintain_order=True).collect()
 
@@ -267,7 +326,9 @@ class Sweep:
 
     def _replicated(self, metric: str) -> Iterator[dict[int, float]]:
         """As `_samples`, by the replications that gave them."""
-        measured = self._measured(self._called(metric))
+        name = self._called(metric)
+        found = of_flows(name)
+        measured = self._measured(name) if found is None else self._measured_of(found)
         there = next(measured, None)
         for point, n in self.points.select("point", "replications").iter_rows():
             if there is None or there[0] != point:
@@ -294,6 +355,66 @@ class Sweep:
                 sample.update(zip(replications, values, strict=True))
         yield last, sample
 
+    def _measured_of(self, found: OfFlows) -> Iterator[tuple[int, dict[int, float]]]:
+        """As `_measured`, of a measure of a group or a flow; the points that have it.
+
+        Raises:
+            InputError: no point has such a group or flow.
+        """
+        column, is_there = some.column_of(found, self.manifest["units"]), False
+        every: dict[str, None] = {}
+        for point, rows in self._flows_by_point(column):
+            known = some.owners_of((flow, group) for _, flow, group, _ in rows)
+            every |= dict.fromkeys(known)
+            if found.owner not in known:
+                continue
+            is_there, chosen = True, some.members(found, known)
+            values: dict[int, list[float]] = {}
+            for replication, flow, _, value in rows:
+                if flow in chosen:
+                    values.setdefault(replication, []).append(value)
+            yield point, {replication: some.sample(found, sample) for replication, sample in values.items()}
+        if not is_there:
+            some.members(found, dict.fromkeys(every, ()))
+
+    def _flows_by_point(self, column: str) -> "Iterator[tuple[int, list[tuple[int, str, int, float]]]]":
+        """The flows of each point, in order: replication, name, number of the group, and a column."""
+        rows = self.scan("flows").select("point", "replication", "flow", "group", column)
+        last, found = -1, list[tuple[int, str, int, float]]()
+        for point, *row in frame_rows(rows, "point", "replication", "flow", "group", column):
+            if point != last:
+                if found:
+                    yield last, found
+                last, found = point, []
+            found.append((row[0], row[1], row[2], row[3]))
+        if found:
+            yield last, found
+
+    def by_group(self) -> "list[SweepGroup]":
+        """What the flows of each group carried together at each point: see `Result.by_group`.
+
+        Groups come in the order in which points have them first.
+        """
+        return list(self._groups)
+
+    @cached_property
+    def _groups(self) -> "list[SweepGroup]":
+        rows = self.points.select("point", *self.parameters).rows(named=True)
+        places = {row["point"]: place for place, row in enumerate(rows)}
+        found: dict[str, list[Group | None]] = {}
+        for point, flows in self._flows_by_point("goodput"):
+            names = flow_groups({"flow": [row[1] for row in flows], "group": [row[2] for row in flows]})
+            carried: dict[str, dict[int, float]] = {}
+            for replication, flow, _, value in flows:
+                sums = carried.setdefault(names[flow], {})
+                sums[replication] = sums.get(replication, 0.0) + value
+            sizes = Counter(names.values())
+            for name, sums in carried.items():
+                every = found.setdefault(name, [None] * len(rows))
+                goodput = statistics.estimate([*sums.values()], unit="bit/s")
+                every[places[point]] = Group(name, sizes[name], goodput)
+        return [SweepGroup(name, every) for name, every in found.items()]
+
     def table(self, metric: str) -> "pl.DataFrame":
         """One row per point: the parameters, those with units also as numbers, then a mean and its counts.
 
@@ -308,8 +429,9 @@ class Sweep:
             InputError: nothing measured the metric.
         """
         found = self.points.select(*self.parameters, *self.numeric).hstack(_columns(self.estimates(metric)))
-        kind = kind_of(called(metric))
-        return found if kind is None else found.hstack(_counts(self, kind))
+        name = called(metric)
+        kind = kind_of(name)
+        return found if kind is None else found.hstack(_counts(self, name, kind))
 
     def censored(self, kind: Kind) -> list[Censored | None]:
         """How many transfers or requests ended at each point, and how many had not; None if nothing says."""
@@ -365,12 +487,14 @@ class Sweep:
         kept = ("name", "celltrain", "seed", "parameters", "points", "runs", "cell_hops", "fingerprint")
         points = self.points.rows(named=True)
         rows = []
-        for metric, unit in self.units.items():
-            if metric not in (self.manifest.get("measures") or self.units):
+        chosen = self.manifest.get("measures") or [*self.units]
+        of_some = {name: self.unit(name) for name in chosen if of_flows(name) is not None}
+        for metric, unit in (self.units | of_some).items():
+            if metric not in chosen:
                 continue
             units = dict(self._units(metric).iter_rows())
             kind = kind_of(metric)
-            ended = [{}] * len(points) if kind is None else _counts(self, kind).rows(named=True)
+            ended = [{}] * len(points) if kind is None else _counts(self, metric, kind).rows(named=True)
             for point, found, counts in zip(points, self.estimates(metric), ended, strict=True):
                 values = {key: point[key] for key in self.parameters}
                 rows.append(
@@ -384,7 +508,23 @@ class Sweep:
                     }
                 )
         rows.sort(key=lambda row: row["point"])
-        return {**{key: self.manifest[key] for key in kept}, "notes": self.notes, "rows": rows}
+        carried = self.by_group()
+        groups = [
+            {
+                "point": point["point"],
+                "settings": {key: point[key] for key in self.parameters},
+                **one.to_json(),
+            }
+            for place, point in enumerate(points)
+            for group in carried
+            if (one := group.points[place]) is not None
+        ]
+        return {
+            **{key: self.manifest[key] for key in kept},
+            "notes": self.notes,
+            "rows": rows,
+            "groups": groups,
+        }
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Writes the folder of the sweep with its report, and returns its path.
@@ -516,11 +656,11 @@ def _columns(found: Sequence[statistics.Estimate]) -> "pl.DataFrame":
     return pl.DataFrame([one.row() for one in found], floats | {"n": pl.Int64, "undefined": pl.Int64})
 
 
-def _counts(sweep: Sweep, kind: Kind) -> "pl.DataFrame":
+def _counts(sweep: Sweep, metric: str, kind: Kind) -> "pl.DataFrame":
     """How many transfers or requests of each point ended, and how many had not; null where nothing says."""
     import polars as pl
 
-    rows = [(None, None) if one is None else one.counts for one in sweep.censored(kind)]
+    rows = [(None, None) if one is None else one.counts for one in censored_beside(sweep, metric)]
     return pl.DataFrame(rows, dict.fromkeys(kind.counts, pl.Int64), orient="row")
 
 

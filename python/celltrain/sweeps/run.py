@@ -6,14 +6,14 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
 from celltrain import _core, arguments
-from celltrain.errors import Defect, InputError
+from celltrain.errors import Defect, InputError, ScenarioError
 from celltrain.experiment import MAX_RUNS, Progress
 from celltrain.files import folder
 from celltrain.results import provenance
@@ -23,11 +23,17 @@ from celltrain.runs.making import make
 from celltrain.runs.store import Store
 from celltrain.scenario import Scenario
 from celltrain.sweeps.agenda import Agenda
+from celltrain.sweeps.axes import shown as value_shown
 from celltrain.sweeps.frames import FrameWriter, frame_writer
 from celltrain.sweeps.plan import Plan, Until, make_plan
+from celltrain.sweeps.plan_file import load_plan
 from celltrain.sweeps.result import KIND, Sweep
+from celltrain.text import counted, joined
 
-__all__ = ["run_plan", "sweep"]
+__all__ = ["replaced", "run_plan", "sweep"]
+
+KEPT = "their runs are kept, and the earlier plan brings them back"
+"""What becomes of the runs of points that are replaced."""
 
 
 def sweep(
@@ -142,6 +148,7 @@ def run_plan(
     keys = plan.keys()
     plan.check_metric(jobs)
     shown = plan.check_measures(arguments.names("measures", measures, "goodput"), jobs)
+    earlier = None if out is None else _earlier(arguments.path("out", out))
     with (
         _place(out) as place,
         folder.claim(
@@ -149,6 +156,8 @@ def run_plan(
         ) as target,
     ):
         target.about = {"name": plan.name, "seed": plan.seed, "celltrain": _core.__version__}
+        if earlier is not None and (said := replaced(earlier, plan)):
+            note(said)
         target.write_text("scenario.toml", plan.scenario.to_toml())
         target.write_text("plan.toml", plan.to_toml("scenario.toml"))
         began = time.perf_counter()
@@ -176,6 +185,38 @@ def run_plan(
     if out is None:
         weakref.finalize(found, shutil.rmtree, place, ignore_errors=True)
     return found
+
+
+def _earlier(place: Path) -> Plan | None:
+    """The plan that a folder has already, complete or not; None where it has none that can be read."""
+    with suppress(InputError, ScenarioError, OSError), warnings.catch_warnings(action="ignore"):
+        return load_plan(place / "plan.toml")
+    return None
+
+
+def replaced(earlier: Plan, plan: Plan) -> str:
+    """What happens to the points that a folder has of an earlier plan; nothing where all of them stay."""
+    if max(earlier.points, plan.points) > MAX_RUNS:
+        return ""
+    had = f"this folder has {counted(earlier.points, 'point')} of an earlier plan"
+    if {*earlier.parameters} != {*plan.parameters}:
+        return f"{had}, which varies {joined(earlier.parameters)}: all of them are replaced; {KEPT}"
+    points = {_settings(plan, point) for point in range(plan.points)}
+    kept = sum(_settings(earlier, point) in points for point in range(earlier.points))
+    gone, new = earlier.points - kept, plan.points - kept
+    if not gone:
+        return ""
+    stay = f"{kept:,} stay{'s' if kept == 1 else ''}"
+    return f"{had}: {stay}, {gone:,} {_are(gone)} replaced, and {new:,} {_are(new)} new; {KEPT}"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _settings(plan: Plan, point: int) -> tuple[tuple[str, str], ...]:
+    """The settings of a point, whatever the order of the axes."""
+    return tuple(sorted((key, value_shown(value)) for key, value in plan.settings(point).items()))
 
 
 def _kept_in(store: Store) -> Callable[[Entry | Held], None]:

@@ -9,19 +9,23 @@ from math import prod
 
 from celltrain import text
 from celltrain.registry import Measure
-from celltrain.results.censored import Censored, kind_of
+from celltrain.results.censored import Censored
 from celltrain.results.censored import legend as legend_of
 from celltrain.statistics import Estimate, largest
 from celltrain.sweeps.axes import quantities, shown
+from celltrain.sweeps.censored import censored_beside
 from celltrain.sweeps.result import Sweep
 
-__all__ = ["AxisView", "Facet", "View", "legend", "mean_lines", "placed"]
+__all__ = ["AxisView", "Facet", "View", "group_lines", "legend", "mean_lines", "placed"]
 
 MOST_LINES = 7
 """Lines of one panel: as many as there are colours that can be told apart."""
 
 MOST_FACETS = 12
 """Panels of one picture."""
+
+MOST_GROUPS = 6
+"""Groups of flows in a table of their goodput; `Sweep.by_group` has all of them."""
 
 LEAST_STEPS = 3
 """Steps from which on a quantity lies along a panel, however many names another axis has."""
@@ -168,8 +172,14 @@ def _scale(name: str, labels: Sequence[str]) -> tuple[list[float], str] | None:
 
 
 def placed(sweep: Sweep, metric: str) -> list[Estimate]:
-    """The estimates of a metric by the number of the point; of no runs where those of a point are missing."""
-    found = dict(zip(sweep.points["point"], sweep.estimates(metric), strict=True))
+    """The estimates of a metric by the number of the point; of no runs where those of a point are missing.
+
+    They are undefined where the metric says nothing (`Sweep.alone`).
+    """
+    every = sweep.estimates(metric)
+    for place in sweep.alone(metric):
+        every[place] = Estimate(math.nan, None, None, every[place].n, undefined=every[place].n)
+    found = dict(zip(sweep.points["point"], every, strict=True))
     nothing = Estimate(math.nan, None, None, 0)
     return [found.get(point, nothing) for point in range(sweep.manifest["points"])]
 
@@ -189,8 +199,29 @@ def mean_lines(sweep: Sweep, most: int) -> list[tuple[str, ...]]:
         if beside := _beside(sweep, one):
             marks = ("" if found is None else found.mark for found in beside)
             means = [", ".join(filter(None, both)) for both in zip(means, marks, strict=False)]
+        for place in sweep.alone(one.name):
+            means[place : place + 1] = ["-"] * (place < most)
         columns.append(means)
     return list(zip(*columns, strict=True))
+
+
+def group_lines(sweep: Sweep, most: int) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The columns and lines of a table of the goodput of groups at the first points: a column for each group.
+
+    It has no lines where the flows are of fewer than two groups. Of very many it has the first `MOST_GROUPS`.
+    """
+    groups = sweep.by_group()
+    if len(groups) < 2:
+        return (), []
+    columns: list[Sequence[str]] = [
+        [shown(value) for value in sweep.points[key].head(most)] for key in sweep.parameters
+    ]
+    for group in groups[:MOST_GROUPS]:
+        every = [None if one is None else one.goodput for one in group.points]
+        size = largest(one for one in every if one is not None)
+        columns.append(["-" if one is None else text.interval(one, "bit/s", size) for one in every[:most]])
+    names = (f"goodput of {group.name}" for group in groups[:MOST_GROUPS])
+    return (*sweep.parameters, *names), list(zip(*columns, strict=True))
 
 
 def legend(sweep: Sweep, most: int) -> str:
@@ -201,8 +232,7 @@ def legend(sweep: Sweep, most: int) -> str:
 
 def _beside(sweep: Sweep, of: Measure) -> "list[Censored | None]":
     """What ended and had not at every point, beside a measure of the times; nothing beside others."""
-    kind = kind_of(of.name)
-    return [] if kind is None else sweep.censored(kind)
+    return censored_beside(sweep, of.name)
 
 
 def _facets(axes: Sequence[AxisView], along: int, lines: int | None, rest: Sequence[int]) -> Iterator[Facet]:

@@ -1,16 +1,26 @@
 // Means with intervals over categories; the legend's buttons hide and show series. Categories stand side by side, or one below the
 // other where their names would not fit.
 class Points extends Chart {
+  static groups = {};
+
   constructor(figure, data) {
     super(figure, data);
-    this.hidden = new Set();
+    // Panels of one picture have one legend, above the first of them, which hides and shows a series in all.
+    this.panels = [];
+    if (data.group) this.panels = Points.groups[data.group] = Points.groups[data.group] || [];
+    this.panels.push(this);
+    const isFirst = this.panels[0] === this;
+    this.hidden = this.panels[0].hidden || new Set();
+    if (data.group && isFirst) figure.prepend(this.bar);
     this.svg.setAttribute("role", "group");
     this.svg.onkeydown = (event) => this.key(event);
-    if (data.series.length > 1) this.bar.setAttribute("aria-label", "Series: choose one to hide or show it");
+    if (data.series.length > 1 && isFirst) this.bar.setAttribute("aria-label", "Series: choose one to hide or show it");
     // What the axis says already needs no button: there is nothing else to see.
     const isTold = data.series.length === 1 && data.ylabel.includes(data.series[0].name);
-    if (!isTold) data.series.forEach((series, index) => this.button(series, index));
-    this.readout.textContent = "Point at a mark, or use Tab and the arrow keys, to read it.";
+    if (!isTold && isFirst) data.series.forEach((series, index) => this.button(series, index));
+    // Once is enough: other charts of the page are read alike.
+    if (!Points.isTold) this.readout.textContent = "Point at a mark, or use Tab and the arrow keys, to read it.";
+    Points.isTold = true;
     this.start();
   }
 
@@ -80,7 +90,7 @@ class Points extends Chart {
     button.onclick = () => {
       if (!this.hidden.delete(index)) this.hidden.add(index);
       button.setAttribute("aria-pressed", String(!this.hidden.has(index)));
-      this.draw();
+      for (const panel of this.panels) panel.draw();
     };
   }
 
@@ -198,12 +208,12 @@ class Points extends Chart {
   mark(series, colour, place, along, second) {
     const [mean, half] = series.points[place];
     const bar = this.data.form === "bars" && !series.hollow;
-    const full = !series.hollow && !(series.open && series.open[place]);
+    const filled = !series.hollow && !(series.open && series.open[place]);
     const circle = { ...this.at(along, this.value(mean), ["cx", "cy"]), r: 5 };
     const square = { ...this.at(along - 4.5, this.value(mean) - 4.5), width: 9, height: 9 };
     const mark = svgNode(this.svg, bar || second ? "rect" : "circle", {
       ...(bar ? this.column(along, mean) : second ? square : circle),
-      stroke: colour, "stroke-width": bar && !second ? 1 : 2, fill: full ? colour : "var(--paper)",
+      stroke: colour, "stroke-width": bar && !second ? 1 : 2, fill: filled ? colour : "var(--paper)",
       "fill-opacity": bar ? (second ? 0.15 : 0.6) : 1,
       "pointer-events": "all", class: "mark", tabindex: -1, role: "img",
     });

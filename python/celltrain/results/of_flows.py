@@ -1,0 +1,97 @@
+"""Measures of some of the flows: "goodput of bbr" is what the flows of a group carry together, or one flow.
+
+The name or title of any column of flows that holds numbers stands before "of", and the name of a group or a
+flow behind it. Over the flows of a group rates and counts add up, the largest of something is the largest
+of all, and everything else is the mean over the flows.
+"""
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from celltrain import registry, statistics
+from celltrain.errors import InputError, unknown
+from celltrain.registry import OfFlows
+from celltrain.results.record import Record
+from celltrain.scenario import Scenario
+from celltrain.traces import flow_groups
+
+__all__ = ["column_of", "held_by", "members", "owners", "owners_of", "sample"]
+
+ALL_ENDED = "completion_time"
+"""The column of which a flow without a value has not ended: the mean of the others would mislead."""
+
+
+def owners(flows: Mapping[str, Sequence[Any]]) -> dict[str, list[str]]:
+    """The flows of each group by its name, and each flow by its own where no group has that."""
+    groups = flow_groups(flows)
+    found: dict[str, list[str]] = {}
+    for flow, group in groups.items():
+        found.setdefault(group, []).append(flow)
+    return found | {flow: [flow] for flow in groups if flow not in found}
+
+
+def owners_of(rows: Iterable[tuple[str, int]]) -> dict[str, list[str]]:
+    """As `owners`, of rows with a flow and the number of its group."""
+    names, numbers = [], []
+    for flow, group in rows:
+        names.append(flow)
+        numbers.append(group)
+    return owners({"flow": names, "group": numbers})
+
+
+def members(found: OfFlows, known: Mapping[str, Sequence[str]]) -> Collection[str]:
+    """The flows that a measure is about.
+
+    Raises:
+        InputError: there is no such group or flow.
+    """
+    if found.owner not in known:
+        error = unknown("group or flow", found.owner, [*known][: registry.MOST_LISTED])
+        raise InputError(f"{found.name}: {error}")
+    return frozenset(known[found.owner])
+
+
+def held_by(
+    names: Iterable[str], scenarios: Iterable[Scenario], jobs: int | None = None
+) -> list[dict[str, str] | InputError | None]:
+    """The unit of each of some measures of groups and flows in runs of each scenario, by trials.
+
+    It is the error of the first that the runs lack, and None where no trial tells.
+    """
+    from celltrain.trials import tried  # it makes runs, whose results need what is here
+
+    every = [found for found in map(registry.of_flows, names) if found is not None]
+
+    def units(record: Record) -> dict[str, str] | InputError:
+        try:
+            known = owners(record.flows)
+            for found in every:
+                members(found, known)
+            return {found.name: record.units[column_of(found, record.flows)] for found in every}
+        except InputError as error:
+            return error
+
+    return tried(scenarios, units, jobs=jobs) if every else []
+
+
+def column_of(found: OfFlows, columns: Collection[str]) -> str:
+    """The column that a measure is taken from.
+
+    Raises:
+        InputError: the results lack it.
+    """
+    if found.column.name not in columns:
+        raise InputError(f"these runs lack the column '{found.column.name}' of flows, for '{found.name}'")
+    return found.column.name
+
+
+def sample(found: OfFlows, values: Iterable[float | None]) -> float:
+    """The value of a group in one replication, of those of its flows; not a number where none has one."""
+    every = [math.nan if value is None else float(value) for value in values]
+    known = [value for value in every if not math.isnan(value)]
+    if not known or (found.column.name == ALL_ENDED and len(known) < len(every)):
+        return math.nan
+    if found.column.aggregation.startswith("sum"):
+        return math.fsum(known)
+    return max(known) if found.is_largest else statistics.mean(known)

@@ -1,0 +1,61 @@
+"""Axes of a sweep with which a measure scales by itself: more goodput over a faster link is no finding."""
+
+from math import prod
+
+from celltrain.registry import Measure
+from celltrain.sweeps.result import Sweep
+
+__all__ = ["scaling_axes", "steps_of"]
+
+RATES = ("rate", "peak")
+"""How keys of the rates of links and sources end."""
+
+OF_PATHS = ("transfer_delay", "fct_", "response_time_", "completion_time")
+"""How measures begin of times that have the delays of links in them."""
+
+AMOUNTS = ("B", "frames", "segments", "cells", "packets")
+"""Units of what a longer run has more of."""
+
+MANY = ("sources", "hosts", "flows", "senders")
+"""How keys end that say how many flows there are."""
+
+OF_TRANSFERS = ("fct_", "response_time_", "completion_time")
+"""How measures begin of times that more flows make longer."""
+
+HELD = ("occupancy",)
+"""How measures in these units begin of which it has no more."""
+
+
+def scaling_axes(sweep: Sweep, measure: Measure) -> list[int]:
+    """The axes of a sweep, by their places in the plan, with which a measure scales by itself.
+
+    Goodput does with the rates of links and sources, and times with those of links, since a buffer drains the
+    faster; times of transfers do with their sizes and number and with the delays of links, and counts with
+    the duration. Points are compared within each value of such an axis, and not across them.
+    """
+    return [
+        place
+        for place, axis in enumerate(sweep.manifest["axes"])
+        if len(axis["steps"]) > 1 and any(_scales(key, measure) for key in axis["keys"])
+    ]
+
+
+def _scales(key: str, measure: Measure) -> bool:
+    """Whether a measure scales with a parameter."""
+    parts = key.split(".")
+    last, is_of_link, is_of_traffic = parts[-1], "link" in parts, bool({"traffic", "transfers"} & {*parts})
+    if measure.unit == "bit/s":
+        return last in RATES and (is_of_link or is_of_traffic)
+    if measure.unit == "s":
+        if is_of_link:
+            return last == "rate" or (last == "delay" and measure.name.startswith(OF_PATHS))
+        is_load = last in MANY or (is_of_traffic and last == "bytes")
+        return is_load and measure.name.startswith(OF_TRANSFERS)
+    is_count = measure.counts or measure.unit in AMOUNTS
+    return is_count and last == "duration" and not measure.name.startswith(HELD)
+
+
+def steps_of(sweep: Sweep, point: int, axes: list[int]) -> tuple[int, ...]:
+    """The steps of a point along some axes: the last axis of the plan varies fastest."""
+    lengths = [len(axis["steps"]) for axis in sweep.manifest["axes"]]
+    return tuple(point // prod(lengths[place + 1 :]) % lengths[place] for place in axes)
