@@ -34,7 +34,7 @@ SUMMED_UP = (
     "utilisation",
     *TRANSFERS.counts,
     "flows_turned_away",
-    *{*REQUESTS.counts, *ANSWERS},
+    *dict.fromkeys((*REQUESTS.counts, *ANSWERS)),
     LAST,
 )
 """Metrics whose means show runs that are too short for what they measure."""

@@ -202,3 +202,22 @@ fn what_may_lose_is_refused_with_the_arithmetic() {
         assert!(found.contains(expected), "{pairs:?}: {found}");
     }
 }
+
+/// A link needs xoff, what it carries in two delays, and two packets: by the size of those that are sent.
+#[test]
+fn the_headroom_is_that_of_the_packets_that_are_sent() {
+    let text = "schema = 1\nname = \"headroom\"\nduration = \"20 ms\"\ntopology = { kind = \"n-source\", sources = 1 }\n\
+        link = { framing = \"packets\", rate = \"1 Gbit/s\", delay = \"60 us\", trunk = { rate = \"500 Mbit/s\" } }\n\
+        traffic = { kind = \"cbr\", rate = \"990 Mbit/s\", packet = \"1500 B\" }\n\
+        switch = { buffer = \"unlimited\", memory.pause = { xoff = \"20 packets\", xon = \"15 packets\" } }\n";
+    // 2 * 60 us * 1 Gbit/s are ten packets of 1500 bytes, or 375 of 40, an ACK's.
+    let refused = error(text, &[("switch.memory.size", "31 packets")]);
+    assert!(refused.contains("it may have to hold 32 packets of 1500 B"), "{refused}");
+    let result = run_traced(text, &[("switch.memory.size", "32 packets")]);
+    assert_eq!(total(&result, "cells_discarded", |_| true), 0.0);
+    assert!(total(&result, "pauses", |_| true) > 0.0);
+    // And ACKs come back over the trunk: 150 in its two delays.
+    let tcp: Pairs<'_> = &[("switch.memory.size", "606 packets"), ("traffic", "{ kind = \"greedy\" }")];
+    let refused = error(text, tcp);
+    assert!(refused.contains("it may have to hold 607 packets of 40 B"), "{refused}");
+}

@@ -17,7 +17,7 @@ use super::{
     generate::Outline,
 };
 
-/// The shortest packet in bytes, and the most that the headers of a segment add to its data.
+/// The shortest packet of TCP in bytes, and the most that the headers of a segment add to its data.
 const SHORTEST: u64 = 40;
 const LONGEST_HEADERS: u64 = 80;
 
@@ -37,20 +37,23 @@ pub(super) fn check_pauses(
         check_port(outline, link, &memory, &pause)?;
     }
     let crossed: BTreeSet<usize> = flows.iter().flat_map(|flow| flow.hops().into_iter().flatten()).collect();
+    let shortest = flows.iter().map(shortest_packet).min().unwrap_or(SHORTEST);
     let largest = flows.iter().map(largest_packet).max().unwrap_or(SHORTEST);
     let mut needs: BTreeMap<usize, (usize, u128)> = BTreeMap::new();
     for &link in crossed.iter().filter(|&&link| in_switch(links[link].to)) {
         check_link(outline, &links[link])?;
         let (count, sum) = needs.entry(links[link].to).or_default();
         *count += 1;
-        *sum += u128::from(pause.xoff.units()) + headroom(spec, &links[link], pause.xoff.1, largest);
+        *sum +=
+            u128::from(pause.xoff.units()) + headroom(spec, &links[link], pause.xoff.1, [shortest, largest]);
     }
     for (switch, (count, need)) in needs {
         if need > u128::from(memory.size.units()) {
             let (name, unit) = (&outline.nodes[switch].name, pause.xoff.1);
+            let of = if unit == Unit::Packets { format!(" of {shortest} B") } else { String::new() };
             let message = format!(
                 "\"{}\" does not suit the {count} links to \"{name}\": with {} before each is paused, and 2 × delay × rate and two units \
-                 of headroom, it may have to hold {need} {unit}",
+                 of headroom, it may have to hold {need} {unit}{of}",
                 memory.size, pause.xoff
             );
             return Err(Problem::new("switch.memory.size", message));
@@ -111,6 +114,11 @@ fn check_link(outline: &Outline, link: &Link) -> Result<(), Problem> {
     Err(Problem::new("switch.memory.pause", format!("the link {name} {what}: {instead}")))
 }
 
+/// The shortest packet of a flow, in bytes.
+fn shortest_packet(flow: &Flow) -> u64 {
+    flow.traffic.packet_range().map_or(SHORTEST, |[Bytes(octets), _]| octets)
+}
+
 /// The largest packet of a flow, in bytes.
 fn largest_packet(flow: &Flow) -> u64 {
     match flow.traffic.packet_range() {
@@ -119,16 +127,16 @@ fn largest_packet(flow: &Flow) -> u64 {
     }
 }
 
-/// What may still arrive on a link after the switch has sent a pause, and the unit that was too much; `largest` is the largest packet of
-/// any flow, in bytes.
-fn headroom(spec: &Spec, link: &Link, unit: Unit, largest: u64) -> u128 {
+/// What may still arrive on a link after the switch has sent a pause, and the unit that was too much; no packet of any
+/// flow is shorter or longer than these, in bytes.
+fn headroom(spec: &Spec, link: &Link, unit: Unit, [shortest, largest]: [u64; 2]) -> u128 {
     let rate = clocks::fastest(link.fastest(), spec.link.rate_spread);
-    let shortest = match link.framing {
+    let bits = match link.framing {
         Framing::Cells => CELL_BITS,
-        Framing::Packets => 8 * (SHORTEST + link.overhead.0),
+        Framing::Packets => 8 * (shortest + link.overhead.0),
     };
     let (bits, size) = match unit {
-        Unit::Cells | Unit::Packets => (shortest, 1),
+        Unit::Cells | Unit::Packets => (bits, 1),
         Unit::Bytes => (8, largest),
     };
     let picoseconds = 1_000_000_000_000;
