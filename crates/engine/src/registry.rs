@@ -64,7 +64,7 @@ impl<'a, T> Unboxed for &'a mut Box<T> {
 /// - `any`: the enum that holds one of them; with `: Default`, for plug-ins without parameters, `new()` for the one of a name;
 /// - `dispatch`: a macro `with!(any, bound => body)` that runs `body` with `bound` bound to the plug-in inside `any`;
 /// - with `tables`, for plug-ins that have parameters: the table of a scenario file that names one of them and holds the
-///   parameters of each, `new()` for the one it chooses, and `info()`, its entry in the catalogue.
+///   parameters of each, its `check()`, `new()` for the one it chooses, and `info()`, its entry in the catalogue.
 ///
 /// The crate that uses it depends on `serde` and `schemars`.
 #[macro_export]
@@ -176,6 +176,15 @@ macro_rules! registry {
             #[must_use]
             pub fn of($key: $Names) -> Self {
                 Self { $key, $($module: Default::default(),)* }
+            }
+
+            /// Checks the parameters of each, chosen or not, as far as they are wrong wherever it is used.
+            ///
+            /// # Errors
+            /// The name of the first whose parameters are wrong, and what is wrong with them.
+            pub fn check(&self) -> Result<(), (&'static str, $crate::registry::ParamError)> {
+                $(<$module::$plugin as $Trait>::check(&self.$module).map_err(|error| ($text, error))?;)*
+                Ok(())
             }
         }
 

@@ -72,6 +72,12 @@ pub struct Capc {
     rate: f64,
 }
 
+impl Params {
+    fn interval(&self) -> Result<Interval, ParamError> {
+        Interval::new(&interval::Params { cells: None, time: self.interval })
+    }
+}
+
 impl RateAllocator for Capc {
     type Params = Params;
 
@@ -80,12 +86,17 @@ impl RateAllocator for Capc {
     const REFERENCE: &'static str =
         "Barnhart 1994; Kalyanaraman 1997, section 4.7; formulas and values unconfirmed";
 
-    fn new(params: &Params, port: &Port<'_>) -> Result<Self, ParamError> {
+    fn check(params: &Params) -> Result<(), ParamError> {
         within("target-utilisation", params.target_utilisation, 0.0, 1.0)?;
         within("up", params.up, 0.0, 1.0)?;
         within("down", params.down, 0.0, 1.0)?;
         within("most-up", params.most_up, 1.0, 10.0)?;
         within("most-down", params.most_down, 0.0, 1.0)?;
+        params.interval().map(|_| ())
+    }
+
+    fn new(params: &Params, port: &Port<'_>) -> Result<Self, ParamError> {
+        Self::check(params)?;
         let congested = params
             .congested
             .cells(port.capacity)
@@ -93,7 +104,7 @@ impl RateAllocator for Capc {
         Ok(Self {
             congested,
             link: port.link.cells(),
-            interval: Interval::new(&interval::Params { cells: None, time: params.interval })?,
+            interval: params.interval()?,
             rate: port.equal_share().max(LEAST),
             params: params.clone(),
         })

@@ -64,11 +64,15 @@ impl RateAllocator for Eprca {
         "Holds sources to a fraction of the mean of their rates while the queue is long.";
     const REFERENCE: &'static str = "Roberts, ATM Forum 94-0735; formulas and values unconfirmed";
 
-    fn new(params: &Params, port: &Port<'_>) -> Result<Self, ParamError> {
+    fn check(params: &Params) -> Result<(), ParamError> {
         within("averaging", params.averaging, 0.0, 1.0)?;
         within("down-pressure", params.down_pressure, 0.0, 1.0)?;
         within("explicit-reduction", params.explicit_reduction, 0.0, 1.0)?;
-        within("major-reduction", params.major_reduction, 0.0, 1.0)?;
+        within("major-reduction", params.major_reduction, 0.0, 1.0)
+    }
+
+    fn new(params: &Params, port: &Port<'_>) -> Result<Self, ParamError> {
+        Self::check(params)?;
         let (congested, very_congested) =
             levels(port, ("congested", params.congested), ("very-congested", params.very_congested))?;
         Ok(Self { params: params.clone(), congested, very_congested, mean: port.equal_share() })

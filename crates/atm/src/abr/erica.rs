@@ -383,10 +383,16 @@ impl<P: Variant> RateAllocator for EricaOf<P> {
     const SUMMARY: &'static str = P::SUMMARY;
     const REFERENCE: &'static str = P::REFERENCE;
 
-    fn new(params: &P, port: &Port<'_>) -> Result<Self, ParamError> {
+    fn check(params: &P) -> Result<(), ParamError> {
         let parts = params.parts()?;
         parts.averaging.check()?;
         within("feedback.delta", parts.feedback.delta, 0.0, 1.0)?;
+        Interval::new(parts.interval).map(|_| ())
+    }
+
+    fn new(params: &P, port: &Port<'_>) -> Result<Self, ParamError> {
+        Self::check(params)?;
+        let parts = params.parts()?;
         let link = port.link.cells();
         let capacity = parts.utilisation * link;
         let activity = Activity::new(parts.averaging, port.minima);

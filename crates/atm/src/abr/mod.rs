@@ -101,6 +101,15 @@ pub trait RateAllocator: Sized {
     /// Where the algorithm is described.
     const REFERENCE: &'static str;
 
+    /// Checks what is wrong with parameters wherever they are used: those of a allocator that is not chosen are checked too.
+    ///
+    /// # Errors
+    /// A parameter outside its meaning.
+    fn check(params: &Self::Params) -> Result<(), ParamError> {
+        let _ = params;
+        Ok(())
+    }
+
     /// An allocator for a port that has carried nothing yet.
     ///
     /// # Errors

@@ -231,8 +231,12 @@ impl FrameRule for BySojournOrOverflow {
     const PER_VC: &'static str = "the fate of the frames in progress at either end of the queue";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
+    fn check(params: &Params) -> Result<(), ParamError> {
+        codel::check_times(params.target, params.interval)
+    }
+
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
-        codel::check_times(params.target, params.interval)?;
+        Self::check(params)?;
         let classes = Classes::new(port);
         Ok(Self {
             controls: classes.states(&Control::new(params)),

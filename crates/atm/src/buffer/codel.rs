@@ -226,6 +226,10 @@ impl FrameRule for BySojourn {
     const PER_VC: &'static str = "the fate of the frames in progress at either end of the queue";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
+    fn check(params: &Params) -> Result<(), ParamError> {
+        params.check()
+    }
+
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         params.check()?;
         let classes = Classes::new(port);

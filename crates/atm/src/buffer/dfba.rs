@@ -109,12 +109,17 @@ impl FrameRule for AtRandom {
     const LEVELS: Levels<Params> = |params| vec![("low", params.low), ("high", params.high)];
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
-    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
-        let (low, high) = port.low_high(params.low, params.high)?;
+    fn check(params: &Params) -> Result<(), ParamError> {
         if params.alpha > Ratio::ONE {
             let message = format!("a weight lies between 0 and 1, found {}", params.alpha.as_f64());
             return Err(ParamError { key: "alpha", message });
         }
+        Ok(())
+    }
+
+    fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        let (low, high) = port.low_high(params.low, params.high)?;
+        Self::check(params)?;
         let (alpha, scale) = (params.alpha.as_f64(), params.scale.map(Ratio::as_f64));
         Ok(Self {
             curve: Curve { low, high, alpha, scale },

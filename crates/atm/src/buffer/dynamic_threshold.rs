@@ -57,13 +57,16 @@ impl FrameRule for BelowFreeSpace {
     const PER_VC: &'static str = "the fate of the frame in progress, cells in the buffer";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
-    fn new(params: &Params, _: &PortContext<'_>) -> Result<Self, ParamError> {
+    fn check(params: &Params) -> Result<(), ParamError> {
         if params.alpha == Ratio::billionths(0) {
-            return Err(ParamError {
-                key: "alpha",
-                message: "at 0 no VC may send: give a ratio above 0".into(),
-            });
+            let message = "at 0 no VC may send: give a ratio above 0".into();
+            return Err(ParamError { key: "alpha", message });
         }
+        Ok(())
+    }
+
+    fn new(params: &Params, _: &PortContext<'_>) -> Result<Self, ParamError> {
+        Self::check(params)?;
         Ok(Self { alpha: params.alpha, marks: params.ecn })
     }
 

@@ -70,15 +70,18 @@ impl BufferPolicy for EspdOriginal {
     const REFERENCE: &'static str = "Cheon and Panwar, section 3.2, after their LCN'97 paper";
     const PER_VC: &'static str = "its status: green, broken or red, and until when it is red";
 
+    fn check(params: &Params) -> Result<(), ParamError> {
+        if params.red_limit == Some(0) {
+            let message = "a limit of 0 red VCs captures none: use \"ppd\", or at least 1".into();
+            return Err(ParamError { key: "red-limit", message });
+        }
+        Ok(())
+    }
+
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
+        Self::check(params)?;
         let (low, high) = port.low_high(params.low, params.high)?;
         let red_limit = params.red_limit.unwrap_or(u32::MAX);
-        if red_limit == 0 {
-            return Err(ParamError {
-                key: "red-limit",
-                message: "a limit of 0 red VCs captures none: use \"ppd\", or at least 1".into(),
-            });
-        }
         let drop_timer = params.drop_timer.map_or(NEVER, Duration::ps);
         Ok(Self { high, low, drop_timer, red_limit, status: vec![Status::Green; port.vcs.len()], reds: 0 })
     }

@@ -58,6 +58,10 @@ impl FrameRule for BySojournPerVc {
     const PER_VC: &'static str = "the fate of the frames in progress at either end of the queue, cells in the buffer, six numbers of CoDel";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
+    fn check(params: &Params) -> Result<(), ParamError> {
+        params.check()
+    }
+
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         params.check()?;
         let (controls, fresh, vcs) = (Vec::new(), Control::new(params), port.vcs.len());

@@ -72,6 +72,15 @@ pub trait FrameRule: Sized {
     /// rules that push out or have that hook; such a rule pushes nothing out for these cells.
     const ON_REST: Option<RestHook<Self>> = None;
 
+    /// As [`BufferPolicy::check`].
+    ///
+    /// # Errors
+    /// A parameter outside its meaning.
+    fn check(params: &Self::Params) -> Result<(), ParamError> {
+        let _ = params;
+        Ok(())
+    }
+
     /// The rule for a port.
     ///
     /// # Errors
@@ -251,6 +260,10 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
     const SUMMARY: &'static str = R::SUMMARY;
     const REFERENCE: &'static str = R::REFERENCE;
     const PER_VC: &'static str = R::PER_VC;
+
+    fn check(params: &R::Params) -> Result<(), ParamError> {
+        R::check(params)
+    }
 
     fn new(params: &R::Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let frames = vec![Frame::default(); port.vcs.len()];

@@ -69,6 +69,12 @@ impl Excess {
 }
 
 impl Params {
+    /// What virtual queuing has too.
+    fn without_bound(&self) -> virtual_queuing::Params {
+        let &Self { threshold, dynamic_threshold, update_interval, end_marks, .. } = self;
+        virtual_queuing::Params { threshold, dynamic_threshold, update_interval, end_marks }
+    }
+
     /// The bound w, in cells.
     fn w(&self, port: &PortContext<'_>) -> Result<i64, ParamError> {
         let cells = match self.bound {
@@ -102,10 +108,12 @@ impl FrameRule for Excess {
     };
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
+    fn check(params: &Params) -> Result<(), ParamError> {
+        VirtualQueues::check(&params.without_bound())
+    }
+
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
-        let &Params { threshold, dynamic_threshold, update_interval, end_marks, .. } = params;
-        let inner = virtual_queuing::Params { threshold, dynamic_threshold, update_interval, end_marks };
-        Ok(Self(VirtualQueues::bounded(&inner, params.w(port)?, port)?))
+        Ok(Self(VirtualQueues::bounded(&params.without_bound(), params.w(port)?, port)?))
     }
 
     #[inline]

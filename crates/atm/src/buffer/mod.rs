@@ -214,6 +214,15 @@ pub trait BufferPolicy: Sized {
     /// is that of the frame rule alone.
     const PER_VC: &'static str = "the fate of the frame in progress";
 
+    /// Checks what is wrong with parameters wherever they are used: those of a policy that is not chosen are checked too.
+    ///
+    /// # Errors
+    /// A parameter outside its meaning.
+    fn check(params: &Self::Params) -> Result<(), ParamError> {
+        let _ = params;
+        Ok(())
+    }
+
     /// A policy for a port.
     ///
     /// # Errors

@@ -249,6 +249,10 @@ impl FrameRule for ByDelay {
         }
     });
 
+    fn check(params: &Params) -> Result<(), ParamError> {
+        check(params)
+    }
+
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         check(params)?;
         Ok(Self {

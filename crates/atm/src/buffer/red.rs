@@ -238,15 +238,12 @@ fn frame_time(cells: u32, rate: BitRate) -> f64 {
     f64::from(cells) * CELL_BITS as f64 * SECOND as f64 / rate.0 as f64
 }
 
-fn check(params: &Params, curve: &Curve) -> Result<(), ParamError> {
+fn check(params: &Params) -> Result<(), ParamError> {
     let wrong = |key, message: String| Err(ParamError { key, message });
     for (key, value) in [("max-p", params.max_p), ("weight", params.weight)] {
         if !(value > 0.0 && value <= 1.0) {
             return wrong(key, format!("expected a number above 0 and at most 1, found {value}"));
         }
-    }
-    if curve.min > curve.max {
-        return wrong("min", format!("min ({}) is above max ({})", params.min, params.max));
     }
     if params.typical_frame == 0 {
         return wrong("typical-frame", "a frame has at least 1 cell".into());
@@ -267,6 +264,10 @@ impl FrameRule for ByAverage {
     };
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
+    fn check(params: &Params) -> Result<(), ParamError> {
+        check(params)
+    }
+
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let curve = Curve {
             min: port.level("min", params.min)?,
@@ -274,7 +275,11 @@ impl FrameRule for ByAverage {
             max_p: params.max_p,
             gentle: params.gentle,
         };
-        check(params, &curve)?;
+        check(params)?;
+        if curve.min > curve.max {
+            let message = format!("min ({}) is above max ({})", params.min, params.max);
+            return Err(ParamError { key: "min", message });
+        }
         let adaptation = params.adaptive.then(|| Adaptation::new(curve.min, curve.max));
         let epd = params.epd.map_or(Ok(u64::MAX), |level| port.level("epd", level))?;
         let typical_frame = params.typical_frame;

@@ -122,6 +122,10 @@ fn clamped(units: u64) -> i64 {
     i64::try_from(units).unwrap_or(i64::MAX)
 }
 
+fn compiled(rule: &RuleText) -> Result<Rule, ParamError> {
+    Rule::compile(&rule.0, &KNOWN).map_err(|error| ParamError { key: "rule", message: error.to_string() })
+}
+
 impl FrameRule for Scripted {
     type Params = Params;
     type Needs = PerVc;
@@ -133,10 +137,13 @@ impl FrameRule for Scripted {
     const LEVELS: Levels<Params> = |params| vec![("low", params.low), ("high", params.high)];
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
 
+    fn check(params: &Params) -> Result<(), ParamError> {
+        compiled(&params.rule).map(|_| ())
+    }
+
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let (low, high) = port.low_high(params.low, params.high)?;
-        let rule = Rule::compile(&params.rule.0, &KNOWN)
-            .map_err(|error| ParamError { key: "rule", message: error.to_string() })?;
+        let rule = compiled(&params.rule)?;
         let vcs = port.vcs.iter().map(|vc| OfVc {
             longest_frame: clamped(port.longest_frame(vc)),
             weight: vc.weight.into(),

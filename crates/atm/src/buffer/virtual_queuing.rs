@@ -120,7 +120,7 @@ impl VirtualQueues {
 }
 
 impl Update {
-    fn new(params: &Params) -> Result<Self, ParamError> {
+    pub(super) fn new(params: &Params) -> Result<Self, ParamError> {
         let error = |message: &str| Err(ParamError { key: "update-interval", message: message.into() });
         match (params.dynamic_threshold, params.update_interval) {
             (true, None) => Ok(Self::EveryRound),
@@ -166,6 +166,10 @@ impl FrameRule for VirtualQueues {
     });
     const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
+
+    fn check(params: &Params) -> Result<(), ParamError> {
+        Update::new(params).map(|_| ())
+    }
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         Self::bounded(params, 0, port)

@@ -81,12 +81,17 @@ impl Scheduler for DeficitRoundRobin {
         Some(params.share)
     }
 
-    fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
-        let quantum = params.quantum.unwrap_or_else(|| vcs.units_of_bytes(QUANTUM));
-        if quantum == 0 {
+    fn check(params: &Params) -> Result<(), ParamError> {
+        if params.quantum == Some(0) {
             let message = "expected 1 or more, found 0".to_owned();
             return Err(ParamError { key: "quantum", message });
         }
+        Ok(())
+    }
+
+    fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
+        Self::check(params)?;
+        let quantum = params.quantum.unwrap_or_else(|| vcs.units_of_bytes(QUANTUM));
         let shares = params.share.of(vcs)?;
         let cost = vcs.iter().map(|(label, _)| shares[label]).min().map_or(1, u128::from);
         let account = |share: &u64| Account { quantum: u128::from(*share) * u128::from(quantum), deficit: 0 };

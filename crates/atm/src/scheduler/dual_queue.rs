@@ -75,11 +75,16 @@ impl Scheduler for DualQueue {
         "Serves packets that ask for low latency first, and leaves the others a share of the link.";
     const REFERENCE: &'static str = "RFC 9332, sections 2.2 and 4.2.2, appendix A.2";
 
-    fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
+    fn check(params: &Params) -> Result<(), ParamError> {
         if !(params.classic_share > 0.0 && params.classic_share < 1.0) {
             let message = format!("expected a number above 0 and below 1, found {}", params.classic_share);
             return Err(ParamError { key: "classic-share", message });
         }
+        Ok(())
+    }
+
+    fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
+        Self::check(params)?;
         Ok(Self {
             share: params.classic_share,
             low_latency: VecDeque::new(),

@@ -108,6 +108,10 @@ impl Scheduler for FlowQueue {
         "Serves VCs that have just begun to send first, for a quantum of bytes, and the others round robin.";
     const REFERENCE: &'static str = "RFC 8290, section 4 (a kind of DRR++); Høiland-Jørgensen, Täht and Morton 2018, Piece of CAKE (sets of queues)";
 
+    fn check(params: &Params) -> Result<(), ParamError> {
+        params.check()
+    }
+
     fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
         params.check()?;
         let hash = (params.sets > 0).then(|| FlowHash::new(params.sets, params.ways, params.hash_seed));

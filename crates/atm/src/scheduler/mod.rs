@@ -151,6 +151,15 @@ pub trait Scheduler: Sized {
         None
     }
 
+    /// Checks what is wrong with parameters wherever they are used: those of a discipline that is not chosen are checked too.
+    ///
+    /// # Errors
+    /// A parameter outside its meaning.
+    fn check(params: &Self::Params) -> Result<(), ParamError> {
+        let _ = params;
+        Ok(())
+    }
+
     /// A scheduler of `vcs` on a link that takes `service` for a unit.
     ///
     /// # Errors

@@ -346,10 +346,6 @@ fn abr_that_cannot_be_says_why() {
         &(works.clone() + "[abr]\nsource-buffer = \"2 KiB\"\n"),
         "abr.source-buffer: expected a number of cells",
     );
-    says(
-        &works.replace("\"erica\"", "\"erica\"\nerica.target-utilisation = 2"),
-        "switch.allocator.erica.target-utilisation: expected",
-    );
     let simplex = "[[topology.link]]\nfrom = \"s\"\nto = \"b\"\nsimplex = true\n[[topology.link]]\nfrom = \"b\"\nto = \"s\"\nsimplex = true\n[[topology.link]]\nfrom = \"a\"\nto = \"s\"\n";
     assert!(graph(&abr(simplex)).flows[0].abr.is_some(), "two simplex links make a duplex one");
 }

@@ -12,3 +12,4 @@ mod passage;
 mod ranges;
 mod shipped;
 mod stops;
+mod tables;

@@ -4,6 +4,7 @@ mod bare;
 mod link;
 mod names;
 mod short_flows;
+mod tables;
 
 use std::fmt;
 
@@ -64,6 +65,7 @@ pub(super) fn check(spec: &Spec) -> Checked {
     links(&spec.link)?;
     within("switch.delay", spec.switch.delay, Duration(0), MAX_DELAY)?;
     discard("switch.discard", &spec.switch.discard, spec.switch.buffer)?;
+    tables::check(spec)?;
     for (index, port) in spec.port.iter().enumerate() {
         check_port(index, port, spec)?;
     }
