@@ -10,7 +10,7 @@ use celltrain_engine::{Time, time::NEVER};
 
 pub use self::histogram::Histogram;
 pub(crate) use self::{
-    delays::{Delays, Idle, Together},
+    delays::{DelaySampler, Delays, Idle, Together},
     levels::Levels,
     ports::PortSamplers,
 };

@@ -19,7 +19,7 @@ use crate::{
     division::{Division, OF_CELLS},
     flight::{InFlight, SentTimes, Streams, handle},
     host::{AbrSource, Begun, Had, Host, IncomingStats, Pool},
-    measures::Delays,
+    measures::{DelaySampler, Delays},
     node::Node,
     partition::Processes,
     parts,
@@ -403,6 +403,12 @@ impl Network {
     pub(crate) fn delays(&self, flow: &FlowEnds) -> Option<&Delays> {
         let incoming = &self.host(flow.to).parts.incoming[flow.incoming as usize];
         incoming.delays.as_deref().filter(|_| !flow.shares)
+    }
+
+    /// What follows these over time, if anything does.
+    pub(crate) fn delay_sampler(&self, flow: &FlowEnds) -> Option<&DelaySampler> {
+        let incoming = &self.host(flow.to).parts.incoming[flow.incoming as usize];
+        incoming.delay_sampler.as_deref().filter(|_| !flow.shares)
     }
 
     /// The ABR source of flow `flow`, if its VC is ABR and its own.

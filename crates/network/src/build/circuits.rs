@@ -16,10 +16,10 @@ use crate::{
     channel::{NextHop, Vc},
     flight::{PayloadQueue, SentTimes, handle},
     host::{AbrDestination, AbrEnd, AbrSource, CellQueue, Incoming, IncomingStats, Outgoing, Pace},
-    measures::{Delays, Sampler},
+    measures::{DelaySampler, Delays, Sampler},
     port::VcEntry,
     rate_control::{RmRelay, Role},
-    scenario::{Flow, Framing, Way},
+    scenario::{Flow, Framing, Traffic, Way},
 };
 
 impl Builder<'_> {
@@ -175,6 +175,10 @@ impl Builder<'_> {
             payloads = Some(self.spray(circuit, ways, depth));
             Vec::new()
         };
+        // Short flows come and go, and there may be very many.
+        let lasts = |flow: usize| !matches!(*self.graph.flows[flow].traffic, Traffic::ShortFlows(_));
+        let sample = self.sample.filter(|_| circuit.measured.is_some() && circuit.flow.is_some_and(lasts));
+        let delay_sampler = sample.map(|period| Box::new(DelaySampler::new(period)));
         let carries_tcp = circuit.flow.is_none_or(|flow| self.graph.flows[flow].traffic.uses_tcp());
         push_only(
             &mut self.host(to).incoming,
@@ -186,6 +190,7 @@ impl Builder<'_> {
                 abr: None,
                 stats: IncomingStats::default(),
                 delays: circuit.measured.map(|idle| Box::new(Delays::over(idle))),
+                delay_sampler,
             },
         );
         let outgoing = self.host(from).outgoing.len() as u32 - 1;

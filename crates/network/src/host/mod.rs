@@ -31,7 +31,7 @@ use self::{
 use crate::{
     capture::{PacketTap, Path},
     flight::Streams,
-    measures::{Delays, Sampler},
+    measures::{DelaySampler, Delays, Sampler},
     scenario::Framing,
     traffic::source::{Kind, Source},
 };
@@ -188,6 +188,8 @@ pub(crate) struct Incoming {
     pub(crate) stats: IncomingStats,
     /// The transfer delays of its frames, if they are measured.
     pub(crate) delays: Option<Box<Delays>>,
+    /// Follows these over time, if that is asked for.
+    pub(crate) delay_sampler: Option<Box<DelaySampler>>,
 }
 
 impl Incoming {
@@ -205,6 +207,11 @@ impl Incoming {
     pub(crate) fn so_far(&self) -> IncomingStats {
         let useless_cells = self.stats.useless_cells + u64::from(self.reassembly.held_in_vain());
         IncomingStats { useless_cells, ..self.stats }
+    }
+
+    /// The delays of its frames and what follows them over time, if both are there.
+    fn sampled(&mut self) -> Option<(&mut DelaySampler, &mut Delays)> {
+        Some((self.delay_sampler.as_deref_mut()?, self.delays.as_deref_mut()?))
     }
 
     /// Whether more is to be known of its frames than that they came: their contents, or their delays.
@@ -377,8 +384,12 @@ impl Host {
             .iter_mut()
             .filter_map(|endpoint| endpoint.member.as_mut())
             .for_each(Member::begin_window);
-        let delays = self.parts.incoming.iter_mut().filter_map(|incoming| incoming.delays.as_deref_mut());
-        delays.for_each(Delays::begin_window);
+        for incoming in &mut self.parts.incoming {
+            if let Some((sampler, delays)) = incoming.sampled() {
+                sampler.begin_window(delays);
+            }
+            incoming.delays.iter_mut().for_each(|delays| delays.begin_window());
+        }
     }
 
     pub(crate) fn inputs(&self) -> &[StreamId] {
@@ -464,11 +475,19 @@ impl Host {
             source.rate_sampler.record(source.source.acr().cells());
             source.queue_sampler.record(source.queue.cells() as f64);
         }
+        for incoming in &mut self.parts.incoming {
+            let frames = incoming.stats.frames;
+            if let Some((sampler, delays)) = incoming.sampled().filter(|(sampler, _)| sampler.due() == due) {
+                sampler.record(delays, frames);
+            }
+        }
     }
 }
 
 /// When the next samples of a host are due.
 fn next_sample(parts: &HostParts) -> Time {
     let endpoints = parts.endpoints.iter().map(|endpoint| endpoint.sampler.due());
-    endpoints.chain(parts.abr.iter().map(|source| source.queue_sampler.due())).fold(NEVER, Time::min)
+    let sources = parts.abr.iter().map(|source| source.queue_sampler.due());
+    let delays = parts.incoming.iter().filter_map(|incoming| Some(incoming.delay_sampler.as_ref()?.due()));
+    endpoints.chain(sources).chain(delays).fold(NEVER, Time::min)
 }

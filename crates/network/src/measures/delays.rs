@@ -8,7 +8,7 @@ use celltrain_engine::{
 };
 
 use super::{
-    Histogram,
+    Histogram, Series,
     histogram::{highest_of, lowest_of},
 };
 
@@ -19,7 +19,9 @@ use super::{
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Delays {
     sum: u128,
+    /// The range of those since the last sample, and of those before it.
     range: Range,
+    earlier: Range,
     whole: Histogram,
     idle: Idle,
     /// Of frames that take less than a full one on the idle path, the delay beyond that of the smallest; of the others that beyond
@@ -98,6 +100,11 @@ impl Delays {
         self.beyond[0].add(delay.saturating_sub(self.idle.smallest));
     }
 
+    /// The range of all.
+    fn range(&self) -> Range {
+        self.range.with(self.earlier)
+    }
+
     /// How the delays are distributed, in picoseconds.
     pub(crate) fn histogram(&self) -> &Histogram {
         &self.whole
@@ -110,7 +117,7 @@ impl Delays {
 
     /// The delays beyond the shortest one, from the longest down: of the frames that are smaller than full ones, and of the full ones.
     fn variations(&self) -> [impl Iterator<Item = Bin>; 2] {
-        let range = self.range;
+        let range = self.range();
         let [small, full] = &self.beyond;
         [(self.idle.smallest, small), (self.idle.full, full)].map(move |(origin, beyond)| {
             beyond.bins().rev().map(move |(bin, count)| {
@@ -119,6 +126,68 @@ impl Delays {
                     .map(|edge| range.clamp(origin.saturating_add(edge)) - range.shortest);
                 (low, high, count)
             })
+        })
+    }
+}
+
+/// The delays of a flow over time: the mean and the longest of the frames that arrive in each period.
+#[derive(Debug, Clone)]
+pub(crate) struct DelaySampler {
+    period: Time,
+    due: Time,
+    /// Frames and the sum of their delays, as they were when the last sample was taken.
+    frames: u64,
+    sum: u128,
+    /// The sum of the delays since then, and the longest, that are forgotten as a window began.
+    forgotten: (u128, Time),
+    /// Of each period so far, in seconds; NaN where no frame arrived.
+    means: Vec<f64>,
+    longest: Vec<f64>,
+}
+
+impl DelaySampler {
+    /// Samples at `period`, 2 periods, …
+    pub(crate) fn new(period: Time) -> Self {
+        let (means, longest) = (Vec::new(), Vec::new());
+        Self { period, due: period, frames: 0, sum: 0, forgotten: (0, 0), means, longest }
+    }
+
+    /// When the next sample is to be taken.
+    pub(crate) fn due(&self) -> Time {
+        self.due
+    }
+
+    /// Takes the sample that is due: `frames` have arrived whole so far, with these delays since the window began.
+    pub(crate) fn record(&mut self, delays: &mut Delays, frames: u64) {
+        let (sum, longest) = self.since_last(delays);
+        let count = frames - std::mem::replace(&mut self.frames, frames);
+        delays.earlier = delays.range();
+        delays.range = Range::default();
+        (self.sum, self.forgotten) = (delays.sum, (0, 0));
+        self.due += self.period;
+        self.means.push(sum as f64 / count as f64 / SECOND as f64);
+        self.longest.push(if count > 0 { seconds(longest) } else { f64::NAN });
+    }
+
+    /// A window begins: these delays are about to be forgotten.
+    pub(crate) fn begin_window(&mut self, delays: &Delays) {
+        self.forgotten = self.since_last(delays);
+        self.sum = 0;
+    }
+
+    /// The sum of the delays since the last sample, and the longest.
+    fn since_last(&self, delays: &Delays) -> (u128, Time) {
+        let (sum, longest) = self.forgotten;
+        (sum + delays.sum - self.sum, longest.max(delays.range.longest))
+    }
+
+    /// The mean and the longest delay of each period in which a frame arrived, of the flow of this name.
+    pub(crate) fn series(&self, flow: &str) -> [Series; 2] {
+        let kinds = [("sampled_delay_mean", &self.means), ("sampled_delay_max", &self.longest)];
+        kinds.map(|(metric, values)| {
+            let sampled = (1..).map(|number: u64| seconds(number * self.period)).zip(values.iter().copied());
+            let (times, values) = sampled.filter(|(_, value)| !value.is_nan()).unzip();
+            Series { entity: flow.to_owned(), metric, unit: "s", times, values }
         })
     }
 }
@@ -137,7 +206,7 @@ impl<'a> Together<'a> {
         let (first, others) = delays.split_first()?;
         let mut whole = Cow::Borrowed(&first.whole);
         others.iter().for_each(|delays| whole.to_mut().merge(&delays.whole));
-        let range = delays.iter().fold(Range::default(), |range, delays| range.with(delays.range));
+        let range = delays.iter().fold(Range::default(), |range, delays| range.with(delays.range()));
         Some(Self { delays, whole, range })
     }
 

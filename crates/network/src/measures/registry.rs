@@ -293,6 +293,8 @@ const SUM_PORTS: &str = "sum over ports";
 pub static TIME: &[Measure] = measures![Time:
     ("cwnd", "congestion window", "w", "B", "congestion window of a TCP sender", "-", "RFC 5681", None),
     ("delivered", "delivered", "", "B", "bytes of TCP that arrived for the first time since the start", "-", OURS, None),
+    ("sampled_delay_mean", "mean transfer delay per sample period", "E[D]", "s", "mean transfer delay of the frames of the flow that arrived whole since the last sample; periods without any have no value; flows whose delays are measured (measures.delays) have it, short flows do not", "-", TRANSFER, None),
+    ("sampled_delay_max", "longest transfer delay per sample period", "max D", "s", "longest transfer delay of the frames of the flow that arrived whole since the last sample; as sampled_delay_mean", "-", TRANSFER, None),
     ("sent", "sent", "", "B", "sequence number of a segment when it is sent for the first time; runs that record events have it", "-", OURS, None),
     ("retransmitted", "sent again", "", "B", "sequence number of a segment when it is sent again; runs that record events have it", "-", OURS, None),
     ("acknowledged", "acknowledged", "", "B", "acknowledgement number when it arrives at the sender, of ACKs for new data; runs that record events have it", "-", OURS, None),

@@ -43,7 +43,7 @@ const MOST_CELLS_A_VISIT: u64 = 250_000;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
     /// Keep series at the scenario's sample period: congestion windows of flows, the bytes that each has delivered since
-    /// the start, and occupancies of switch ports.
+    /// the start, transfer delays where they are measured, and occupancies of switch ports.
     pub trace: bool,
     /// Make every switch port store its queue, as if its policy kept accounts. It changes nothing but the speed.
     pub store_queues: bool,
@@ -411,9 +411,11 @@ impl<'a> Experiment<'a> {
             let rate = source.rate_sampler.series(&flow.name, "acr", "cells/s");
             Some([rate, source.queue_sampler.series(&flow.name, "source_queue", "cells")])
         });
+        let delays = flows().filter_map(|(flow, ends)| Some(network.delay_sampler(ends)?.series(&flow.name)));
         let ports = network.ports().filter(|port| port.location == Location::Switch);
         let ports = ports.flat_map(|port| port.series(&self.graph.link_name(port.link)));
-        let all = windows.chain(delivered).chain(sources.flatten()).chain(ports);
+        let of_flows = windows.chain(delivered).chain(sources.flatten()).chain(delays.flatten());
+        let all = of_flows.chain(ports);
         all.filter(|series| !series.times.is_empty()).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use celltrain_network::{Options, RunResult};
 
-use crate::common::{load, metric, numbers, replicate, run_plain, texts, value};
+use crate::common::{load, metric, names, numbers, replicate, run_plain, run_traced, texts, value};
 
 /// Constant cells, one at a time, over links of 10 Mbit/s (42.4 us a cell) and 1 ms.
 const CELLS: &str = r#"
@@ -71,6 +71,59 @@ fn a_cell_that_never_waits_takes_the_time_of_its_links() {
     let trunk = rows(&result, "port", "switch1 > switch2");
     assert_eq!(trunk.iter().map(|row| (row.0, row.1)).collect::<Vec<_>>(), [(0, 0), (1, 1)]);
     assert!((trunk[0].3 - 0.1).abs() < 1e-4, "{trunk:?}");
+}
+
+/// Cells take 1 us and 10 us on each of three links. Three at once, of which the second and the third wait for 1 us and 2 us, then none for
+/// a sample period and more, then one. The begin of the measured time parts no period.
+#[test]
+fn delays_over_time_are_those_of_the_frames_that_arrive_in_each_period() {
+    let text = r#"
+        schema = 1
+        name = "three and one"
+        duration = "3 ms"
+        sample = "1 ms"
+        topology = { kind = "n-source", sources = 1 }
+        traffic = { kind = "trace", times = ["100 us", "100 us", "100 us", "2500 us"] }
+        link = { rate = "424 Mbit/s", delay = "10 us" }
+        measures.delays = "all"
+    "#;
+    for (warm_up, longest) in [("0 s", 35e-6), ("134500 ns", 35e-6), ("500 us", 33e-6)] {
+        let result = run_traced(text, &[("warm-up", warm_up)]);
+        let found = |metric: &str| {
+            let series = result.series.iter().find(|series| series.metric == metric).expect(metric);
+            assert_eq!((series.entity.as_str(), series.unit), ("1", "s"));
+            let points = std::iter::zip(&series.times, &series.values);
+            points.map(|(time, value)| (*time, (value * 1e9).round() as u64)).collect::<Vec<_>>()
+        };
+        assert_eq!(found("sampled_delay_mean"), [(1e-3, 34_000), (3e-3, 33_000)], "{warm_up}");
+        assert_eq!(found("sampled_delay_max"), [(1e-3, 35_000), (3e-3, 33_000)], "{warm_up}");
+        let of_flow = numbers(&result.flows, "transfer_delay_max")[0];
+        assert!((of_flow - longest).abs() < 1e-12, "{of_flow}");
+    }
+    let untraced = run_plain(text, &[]);
+    assert_eq!(untraced.fingerprint, run_traced(text, &[]).fingerprint);
+    assert!(untraced.series.is_empty());
+    let unmeasured = run_traced(text, &[("measures.delays", "tcp")]);
+    assert!(unmeasured.series.iter().all(|series| !series.metric.starts_with("sampled_delay")));
+}
+
+/// The longest delay of a flow is the longest of its samples, with TCP and without it.
+#[test]
+fn the_longest_sample_of_the_delay_is_the_longest_delay() {
+    let result = run_traced(MIXED, &[]);
+    let of_flows = numbers(&result.flows, "transfer_delay_max");
+    for (flow, &longest) in std::iter::zip(names(&result.flows), of_flows) {
+        let of = |metric: &str| {
+            let found = result.series.iter().find(|series| series.entity == *flow && series.metric == metric);
+            found.expect(flow)
+        };
+        let (series, means) = (of("sampled_delay_max"), of("sampled_delay_mean"));
+        assert_eq!(series.times, means.times);
+        let points = std::iter::zip(&series.times, std::iter::zip(&series.values, &means.values));
+        let late: Vec<_> = points.filter(|(time, _)| **time > 0.3).map(|(_, values)| values).collect();
+        assert!(late.iter().all(|(most, mean)| mean <= most), "flow {flow}");
+        assert_eq!(late.iter().map(|(most, _)| **most).fold(0.0, f64::max), longest, "flow {flow}");
+    }
 }
 
 /// `delay_mean` is defined as occupancy_mean x T / cells accepted, and the percentiles are of the frames that left: where none did, there is
