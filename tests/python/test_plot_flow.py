@@ -34,6 +34,19 @@ def test_events_say_what_happened_and_why() -> None:
     assert all("back to byte" in text for text in timeouts)
 
 
+def test_a_timeout_says_what_kept_the_loss_from_showing_before() -> None:
+    """The last segment is lost three times: no ACK is for one that was sent once, and the backoff stays."""
+    lost = [{"flow": "transfer", "segment": 9, "occurrence": occurrence} for occurrence in (1, 2, 3)]
+    finite = {"kind": "finite", "bytes": "10 kB"}
+    result = ct.run(ct.load(FALL_FLOYD).with_(duration="10 s", loss=lost, traffic=finite), events=True)
+    told = [event.text for event in flow_events(result.events, "transfer") if "timeout" in event.text]
+    assert told == [
+        "timeout number 1 (RTO 1 s): few outstanding; back to byte 9,000",
+        "timeout number 2 (RTO 2 s with a backoff of 2): retransmission unanswered; back to byte 9,000",
+        "timeout number 3 (RTO 4 s with a backoff of 4): retransmission unanswered; back to byte 9,000",
+    ]
+
+
 def test_a_timeout_before_data_is_of_the_syn() -> None:
     """RFC 6298 section 5.7: the timer also runs while a SYN awaits its ACK."""
     lossy = ct.load(FALL_FLOYD).with_(tcp__syn_exchange=True, link__loss=1.0)

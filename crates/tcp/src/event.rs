@@ -25,6 +25,29 @@ pub enum LossSign {
     SackedAbove,
 }
 
+/// Why the retransmission timer expired and nothing else found the loss before, as far as the sender knows. What was lost, data or their
+/// ACKs, it does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeoutCause {
+    /// The SYN, or the answer to it, was not acknowledged.
+    SynUnanswered,
+    /// The first unacknowledged segment had been sent again, and that was not acknowledged for a whole timeout either.
+    RetransmissionUnanswered,
+    /// The first unacknowledged segment had been sent again less than a timeout ago: the timer had run since before, while earlier losses
+    /// were repaired.
+    RecoveryTooLong,
+    /// No more than three segments were outstanding: too few for three duplicate ACKs.
+    FewOutstanding,
+    /// More were outstanding, and no duplicate ACK came: the others were lost too, or all ACKs.
+    NoDuplicateAcks,
+    /// More were outstanding, and one or two duplicate ACKs came.
+    FewDuplicateAcks,
+    /// Three duplicate ACKs or more came, and the recovery did not take them for a loss: it ignores them, or those in a window that had had
+    /// one.
+    DuplicateAcksIgnored,
+}
+
 /// Why a recovery ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -152,10 +175,19 @@ pub enum EventKind {
     Timeout {
         /// First unacknowledged byte.
         seq: u64,
+        /// Why no ACK came before.
+        cause: TimeoutCause,
         /// The how manieth expiry since the last ACK for new data.
         consecutive: u32,
+        /// Bytes sent and not cumulatively acknowledged.
+        outstanding: u64,
+        /// Duplicate ACKs since the last ACK for new data.
+        duplicates: u32,
         /// The timeout that expired.
         rto: Time,
+        /// How many times as long it was as what the measured round trips give: it doubles at each expiry, and stays so until a segment that
+        /// was sent once gives a measurement (Karn's algorithm, RFC 6298 sections 3 and 5).
+        backoff: u64,
         /// The timeout after backoff.
         next_rto: Time,
         /// Slow-start threshold after the reduction; none before the connection is established, when nothing is reduced.
@@ -238,6 +270,18 @@ impl Trace {
         if let Some(events) = &mut self.0 {
             events.push(Event { at, kind: kind() });
         }
+    }
+
+    /// When the byte `seq` was last sent, and whether that was for the second time or later; as far as it is known.
+    pub(crate) fn last_sent(&self, seq: u64) -> Option<(Time, bool)> {
+        self.0.iter().flatten().rev().find_map(|event| match event.kind {
+            EventKind::Sent { seq: first, len, retransmission }
+                if first <= seq && seq < first + u64::from(len) =>
+            {
+                Some((event.at, retransmission))
+            }
+            _ => None,
+        })
     }
 
     /// Hands over what was collected.

@@ -8,7 +8,7 @@ use celltrain_engine::{Time, time::NEVER};
 use crate::{
     congestion::HyStart,
     delivery::Delivery,
-    event::{EventKind, LossSign, Trace},
+    event::{EventKind, LossSign, TimeoutCause, Trace},
     limits::{Limit, LimitClock},
     params::{FastRetransmitGuard, HystartVariant, Params},
     rto::RetransmissionTimer,
@@ -263,13 +263,13 @@ impl Flow {
         self.timed_out_end = self.una + self.in_network();
         self.ssthresh = ssthresh;
         self.cwnd = self.mss;
-        self.duplicates = 0;
         self.resend_first = false;
         self.note_loss();
         if self.params.hystart_variant == HystartVariant::Linux {
             self.hystart = HyStart::new(&self.params);
         }
         self.back_off(now, Some(ssthresh));
+        self.duplicates = 0;
         self.timer.restart(now);
     }
 
@@ -280,11 +280,40 @@ impl Flow {
 
     /// The retransmission timer has expired: the next timeout is longer. `ssthresh` is the reduced threshold, if it was.
     pub(crate) fn back_off(&mut self, now: Time, ssthresh: Option<u64>) {
-        let rto = self.timer.estimator.rto();
+        let (rto, backoff) = (self.timer.estimator.rto(), self.timer.estimator.backoff());
         self.timer.estimator.back_off();
-        let Self { una: seq, consecutive_timeouts: consecutive, .. } = *self;
-        let next_rto = self.timer.estimator.rto();
-        self.trace.record(now, || EventKind::Timeout { seq, consecutive, rto, next_rto, ssthresh });
+        if !self.trace.is_on() {
+            return;
+        }
+        let Self { una: seq, consecutive_timeouts: consecutive, duplicates, .. } = *self;
+        let (outstanding, next_rto) = (self.flight(), self.timer.estimator.rto());
+        let cause = if ssthresh.is_some() { self.silence(now, rto) } else { TimeoutCause::SynUnanswered };
+        self.trace.record(now, || EventKind::Timeout {
+            seq,
+            cause,
+            consecutive,
+            outstanding,
+            duplicates,
+            rto,
+            backoff,
+            next_rto,
+            ssthresh,
+        });
+    }
+
+    /// Why a timer of `rto` has expired at `now` and nothing else found the loss before.
+    fn silence(&self, now: Time, rto: Time) -> TimeoutCause {
+        match self.trace.last_sent(self.una) {
+            // A coarse clock expires up to a tick early.
+            Some((sent, true)) if now - sent + self.params.tick < rto => TimeoutCause::RecoveryTooLong,
+            Some((_, true)) => TimeoutCause::RetransmissionUnanswered,
+            _ if self.flight() <= u64::from(DUP_THRESH) * self.mss => TimeoutCause::FewOutstanding,
+            _ => match self.duplicates {
+                0 => TimeoutCause::NoDuplicateAcks,
+                1 | 2 => TimeoutCause::FewDuplicateAcks,
+                _ => TimeoutCause::DuplicateAcksIgnored,
+            },
+        }
     }
 
     /// Lowers the threshold to `window` for an echoed congestion mark, but not below two segments (RFC 3168 section 6.1.2). The window

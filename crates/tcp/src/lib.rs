@@ -69,7 +69,7 @@ mod stats;
 pub use congestion::CongestionKind;
 pub use duplex::Duplex;
 pub use endpoint::Tcp;
-pub use event::{BbrPhase, Event, EventKind, ExitCause, LossSign};
+pub use event::{BbrPhase, Event, EventKind, ExitCause, LossSign, TimeoutCause};
 pub use limits::Limits;
 pub use params::{
     CongestionAvoidance, CubicAlpha, CubicArithmetic, FastRetransmitGuard, Halving, HystartVariant,

@@ -68,6 +68,8 @@ impl Clock {
 pub struct RttEstimator {
     smoothed: Option<Smoothed>,
     rto: Time,
+    /// How often it has been doubled since the last measurement.
+    doublings: u32,
     min: Time,
     max: Time,
     arithmetic: RtoArithmetic,
@@ -91,6 +93,7 @@ impl RttEstimator {
         Self {
             smoothed: None,
             rto: params.rto_initial,
+            doublings: 0,
             min: params.rto_min,
             max: params.rto_max,
             arithmetic: params.rto_arithmetic,
@@ -122,6 +125,7 @@ impl RttEstimator {
         };
         self.smoothed = Some(next);
         self.rto = rto.clamp(self.min, self.max);
+        self.doublings = 0;
     }
 
     // RFC 6298 §2: MUST set SRTT, RTTVAR from the first sample (2.2)
@@ -161,6 +165,12 @@ impl RttEstimator {
     /// Doubles the timeout up to its maximum (rule 5.5).
     pub fn back_off(&mut self) {
         self.rto = (2 * self.rto).min(self.max);
+        self.doublings += 1;
+    }
+
+    /// How many times as long the timeout is as it would be without backoff, but for its maximum.
+    pub(crate) fn backoff(&self) -> u64 {
+        1 << self.doublings.min(63)
     }
 
     /// Raises the timeout to at least `least` (rule 5.7).

@@ -5,7 +5,7 @@ use celltrain_engine::{
     random::{Generator, Randomness},
     time::{MILLISECOND, SECOND},
 };
-use celltrain_tcp::{Duplex, EventKind, Flags, Params, Segment, Stack, StackSpec};
+use celltrain_tcp::{Duplex, EventKind, Flags, Params, Segment, Stack, StackSpec, TimeoutCause};
 
 const ONE_WAY: Time = 10 * MILLISECOND;
 
@@ -129,7 +129,17 @@ fn timeouts_of_the_handshake_are_events() {
     pair.run(20 * SECOND);
     let sender = pair.ends[0].sender_mut();
     let timeouts = sender.take_events().into_iter().filter_map(|event| match event.kind {
-        EventKind::Timeout { seq: 0, consecutive, rto, next_rto, ssthresh: None } => {
+        EventKind::Timeout {
+            seq: 0,
+            cause: TimeoutCause::SynUnanswered,
+            consecutive,
+            rto,
+            next_rto,
+            backoff,
+            ssthresh: None,
+            ..
+        } => {
+            assert_eq!(u64::from(consecutive), backoff.ilog2() as u64 + 1, "nothing was measured in between");
             Some((event.at / SECOND, consecutive, rto / SECOND, next_rto / SECOND))
         }
         _ => None,

@@ -283,7 +283,10 @@ def _told(row: dict[str, Any]) -> str:
         again = detail.get("consecutive", "1")
         # Before the connection is established nothing is reduced.
         next_ = f"back to byte {where}" if "ssthresh" in detail else "the SYN is sent again"
-        return f"timeout number {again} (RTO {_seconds(detail.get('rto', ''))}): {next_}"
+        times = detail.get("backoff", "1")
+        doubled = f" with a backoff of {times}" if times != "1" else ""
+        why = f"{cause}; " if cause and "ssthresh" in detail else ""
+        return f"timeout number {again} (RTO {_seconds(detail.get('rto', ''))}{doubled}): {why}{next_}"
     if row["event"] == "partial-ack":
         return f"partial ACK up to byte {where}: the next hole is lost too"
     if row["event"] == "recovery-exited":
@@ -306,7 +309,12 @@ def _detail(row: Mapping[str, Any]) -> dict[str, str]:
 
 def _words(name: str) -> str:
     """A name of the core as words, in which abbreviations are written as such."""
-    return " ".join(word.upper() if word in ABBREVIATIONS else word for word in name.split("-"))
+    return " ".join(map(_word, name.split("-")))
+
+
+def _word(word: str) -> str:
+    stem = word.removesuffix("s")
+    return stem.upper() + word[len(stem) :] if stem in ABBREVIATIONS else word
 
 
 def _seconds(text: str) -> str:
