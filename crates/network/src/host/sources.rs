@@ -113,9 +113,10 @@ fn send_poisson(
     until: Time,
     stream: &mut Stream<Cell>,
 ) -> u64 {
-    let (length, limit) = (cells.unit.frame, until.min(cells.stop));
+    let Unit { frame: length, ecn, .. } = cells.unit;
+    let limit = until.min(cells.stop);
     let Some((mean, generator)) = cells.as_poisson() else { return 0 };
-    let item = vc.next(Cell { length, ..Cell::default() }, length);
+    let item = vc.next(Cell { length, ecn, ..Cell::default() }, length);
     let first = Train { count: length.into(), ..Train::single(*next, item) };
     let mut after = first.first;
     let sent = stream.push_row(0, first, |frame| {
@@ -138,7 +139,7 @@ fn next_unit(
     flight: &mut InFlight,
 ) -> (Instant, Cell, u16) {
     let (at, (count, position)) = (*next, cells.send());
-    let (Unit { frame: length, .. }, octets) = (cells.unit, cells.octets());
+    let (Unit { frame: length, ecn, .. }, octets) = (cells.unit, cells.octets());
     *next = cells.after(at);
     if let Some(payloads) = vc.payloads {
         let (number, packet) = flight.packets[payloads as usize].send();
@@ -148,5 +149,5 @@ fn next_unit(
         let number = flight.sent[sent as usize].send(at.ps());
         vc.check_number(number);
     }
-    (at, vc.next(Cell { position, length, octets, ..Cell::default() }, count), count)
+    (at, vc.next(Cell { position, length, octets, ecn, ..Cell::default() }, count), count)
 }

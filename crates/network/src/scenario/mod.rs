@@ -37,13 +37,13 @@ pub use source::{MAX_EXTENDS, MAX_FILE};
 pub(crate) use spec::forms;
 pub use spec::{
     ArrivalTimes, Backbone, Bernoulli, BurstLoss, Bursty, Cbr, CellRate, Chain, Changes, Dark, DelayChange,
-    DelayChanges, DelayRange, Distribution, Dumbbell, ExplicitGraph, FatTree, Finite, FlowSpec, Framing,
-    Greedy, GroupSpec, HostSpec, IpServes, LeafSpine, LinkEntry, LinkException, LinkOverride, LinkSpec,
-    LongRange, LossDirection, LossSpec, LossUnit, MAX_PACKET, MIN_PACKET, MeasuredDelays, MeasuresSpec,
-    MemorySpec, Mmpp, MmppState, Multipath, NSource, NodeEntry, NodeKind, OnOff, PacketDistribution, Pairs,
-    ParkingLot, Pattern, PauseSpec, Poisson, PortSpec, Random, RateChange, RateChanges, Reorder,
-    RequestResponse, Routing, SCHEMA, ShortFlows, Spec, Start, SwitchSpec, TieBreak, Topology, Torus, Trace,
-    TraceFlow, Traffic, Transfer, Weights,
+    DelayChanges, DelayRange, Distribution, Dumbbell, EcnField, ExplicitGraph, FatTree, Finite, FlowSpec,
+    Framing, Greedy, GroupSpec, HostSpec, IpServes, LeafSpine, LinkEntry, LinkException, LinkOverride,
+    LinkSpec, LongRange, LossDirection, LossSpec, LossUnit, MAX_PACKET, MIN_PACKET, MeasuredDelays,
+    MeasuresSpec, MemorySpec, Mmpp, MmppState, Multipath, NSource, NodeEntry, NodeKind, OnOff,
+    PacketDistribution, Pairs, ParkingLot, Pattern, PauseSpec, Poisson, PortSpec, Random, RateChange,
+    RateChanges, Reorder, RequestResponse, Routing, SCHEMA, ShortFlows, Spec, Start, SwitchSpec, TieBreak,
+    Topology, Torus, Trace, TraceFlow, Traffic, Transfer, Weights,
 };
 
 use self::{

@@ -1,9 +1,12 @@
 //! What a source without TCP sends at a time: a cell, a frame of cells, or a packet.
 
-use celltrain_atm::{aal5, cell::CELL_BITS};
+use celltrain_atm::{
+    aal5,
+    cell::{CELL_BITS, Ecn},
+};
 use celltrain_engine::quantity::Bytes;
 
-use crate::scenario::{Framing, Traffic};
+use crate::scenario::{EcnField, Framing, Traffic};
 
 /// What a source sends at a time.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +21,8 @@ pub(crate) struct Unit {
     pub(super) times: u64,
     /// Whether it is a whole frame.
     pub(super) is_whole: bool,
+    /// The ECN field of a packet.
+    pub(crate) ecn: Ecn,
 }
 
 impl Unit {
@@ -31,16 +36,21 @@ impl Unit {
             assert_eq!(framing, Framing::Cells, "packet-framed links carry packets");
             let is_whole = matches!(traffic, Traffic::Poisson(_) | Traffic::Mmpp(_));
             let times = if is_whole { u64::from(frame) } else { 1 };
-            return Self { bits: CELL_BITS, frame, octets: 0, times, is_whole };
+            return Self { frame, times, is_whole, ..Self::CELL };
         };
         let (frame, octets) = match framing {
             Framing::Cells => (aal5.cells(packet) as u16, 0),
             Framing::Packets => (1, packet as u32),
         };
-        Self { bits: 8 * packet, frame, octets, times: 1, is_whole: true }
+        let ecn = match traffic.ecn() {
+            EcnField::NotEct => Ecn::NotCapable,
+            EcnField::Ect0 => Ecn::Capable,
+            EcnField::Ect1 => Ecn::LowLatency,
+        };
+        Self { bits: 8 * packet, frame, octets, times: 1, is_whole: true, ecn }
     }
 
     /// A cell.
-    #[cfg(test)]
-    pub(super) const CELL: Self = Self { bits: CELL_BITS, frame: 1, octets: 0, times: 1, is_whole: false };
+    pub(super) const CELL: Self =
+        Self { bits: CELL_BITS, frame: 1, octets: 0, times: 1, is_whole: false, ecn: Ecn::NotCapable };
 }

@@ -38,6 +38,9 @@ fn traffic(draw: &mut Draw, schema: &Schema, tcp: bool, packets: bool) -> Table 
     if table.contains_key("packet") || (packets && !form["properties"]["packet"].is_null()) {
         put(&mut table, "packet", format!("{} B", 39 + draw.count(9_000)));
         table.remove("frame");
+    } else {
+        // Cells have no ECN field.
+        table.remove("ecn");
     }
     // Links of packets alone carry packets whose sizes differ.
     if let Some(distribution) = table.remove("packet-distribution")

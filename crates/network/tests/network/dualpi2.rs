@@ -92,6 +92,47 @@ fn a_scalable_flow_does_not_starve_a_classic_one() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Packets of a constant rate beside a Reno connection at 10 Mbit/s. The ECN field alone chooses their queue (RFC 9332 section 2.4), and whether
+/// they are marked or discarded in the classic one. They take three links of 1 ms, and wait 1 ms in the queue of low latency at the most, beside a
+/// packet of 1500 B that is being sent (1.2 ms) and another that has its turn.
+#[test]
+fn a_source_without_tcp_asks_for_low_latency_by_its_ecn_field() {
+    for (framing, buffer) in [("packets", "200 packets"), ("cells", "6400 cells")] {
+        let result = |ecn: &str, rate: &str| {
+            run(&format!(
+                "duration = \"20 s\"\nwarm-up = \"5 s\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[measures]\ndelays = \"all\"\n\
+                 [link]\nframing = \"{framing}\"\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\naccess.rate = \"100 Mbit/s\"\n\
+                 exit.rate = \"100 Mbit/s\"\n[switch]\nbuffer = \"{buffer}\"\ndiscard.policy = \"dualpi2\"\n\
+                 scheduler.discipline = \"dual-queue\"\n[tcp]\n{}\n[traffic]\nkind = \"greedy\"\n\
+                 [[flow]]\nname = \"2\"\ntraffic = {{ kind = \"cbr\", rate = \"{rate}\", packet = \"200 B\"{ecn} }}\n",
+                CLASSIC.replace(", ", "\n")
+            ))
+        };
+        let found = |ecn: &str, rate: &str| {
+            let result = result(ecn, rate);
+            let of_flow = |column| value(&result.flows, "2", column);
+            let marked = value(&result.ports, "switch1 > switch2", "frames_marked");
+            (of_flow("transfer_delay_mean") * 1e3 - 3.0, of_flow("cells_discarded"), marked)
+        };
+        let (classic, lost, marked) = found("", "1 Mbit/s");
+        assert!(
+            (5.0..25.0).contains(&classic) && lost > 0.0 && marked == 0.0,
+            "{classic} ms, {lost}, {marked}"
+        );
+        assert_eq!(found(", ecn = \"not-ect\"", "1 Mbit/s"), (classic, lost, marked));
+        let (capable, lost, marked) = found(", ecn = \"ect0\"", "1 Mbit/s");
+        assert!(
+            (5.0..25.0).contains(&capable) && lost == 0.0 && marked > 0.0,
+            "{capable} ms, {lost}, {marked}"
+        );
+        let (low, lost, marked) = found(", ecn = \"ect1\"", "1 Mbit/s");
+        assert!(low < 2.0 && lost == 0.0 && marked > 0.0, "{low} ms, {lost}, {marked}");
+        // It does not respond to marks: beyond the rate of the link it is not served in time, and nearly all is marked.
+        let (over, _, marked) = found(", ecn = \"ect1\"", "12 Mbit/s");
+        assert!(over > 10.0 && marked > 10_000.0, "{over} ms, {marked}");
+    }
+}
+
 /// What a port is told of the delay of a queue is how long its first packet has waited (RFC 9332, section 4.1 and figure 6), also where links lose
 /// cells or a policer discards them, so that frames without end marks run into the next ones, and where a more urgent category is served first.
 /// 12 Mbit/s that do not answer, or connections in what an urgent category leaves, come into 10 Mbit/s.

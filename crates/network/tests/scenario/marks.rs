@@ -78,3 +78,32 @@ fn frames_of_abr_are_not_marked() {
     let found = notes(&format!("{bare}\n{red}"));
     assert!(found.len() == 1 && found[0].contains("no traffic answers marks"), "{found:?}");
 }
+
+/// An ECN field is one of packets. What does not respond to marks may carry it.
+#[test]
+fn packets_without_tcp_have_an_ecn_field() {
+    let red = "[switch]\nbuffer = \"100 packets\"\ndiscard = { policy = \"red\", red = { ecn = true } }";
+    let source = |more: &str| {
+        format!(
+            "traffic = {{ kind = \"poisson\", rate = \"1 Mbit/s\"{more} }}\nlink.framing = \"packets\"\n{red}"
+        )
+    };
+    let found = notes(&source(", packet = \"200 B\""));
+    assert!(found.len() == 1 && found[0].contains("no traffic answers marks"), "{found:?}");
+    for ecn in ["ect0", "ect1"] {
+        assert_eq!(notes(&source(&format!(", packet = \"200 B\", ecn = \"{ecn}\""))), [""; 0]);
+    }
+    let refused = |tables: &str| {
+        let text = format!(
+            "schema = 1\nname = \"marks\"\nduration = \"10 ms\"\ntopology = {{ kind = \"n-source\", sources = 2 }}\n{tables}"
+        );
+        let scenario = Scenario::from_toml(&text, "test.toml", &[]);
+        scenario.and_then(|scenario| scenario.graph()).expect_err(tables).to_string()
+    };
+    let cells = refused("traffic = { kind = \"cbr\", rate = \"1 Mbit/s\", ecn = \"ect1\" }");
+    assert!(cells.contains("traffic.ecn") && cells.contains("give `packet`"), "{cells}");
+    let abr = refused(
+        "traffic = { kind = \"cbr\", rate = \"1 Mbit/s\", packet = \"200 B\", ecn = \"ect1\" }\nvc.category = \"abr\"",
+    );
+    assert!(abr.contains("is ABR") && abr.contains("leave `ecn`"), "{abr}");
+}

@@ -8,7 +8,7 @@ use celltrain_engine::{
 use super::{
     super::{
         error::Problem,
-        spec::{Distribution, LongRange, MAX_PACKET, MIN_PACKET, Mmpp, OnOff, Trace, Traffic},
+        spec::{Distribution, EcnField, LongRange, MAX_PACKET, MIN_PACKET, Mmpp, OnOff, Trace, Traffic},
     },
     Checked, MAX_DURATION, MAX_FRAME_CELLS, MAX_RATE, MIN_PERIOD, MIN_RATE, within,
 };
@@ -46,6 +46,11 @@ pub(super) fn check(key: &str, traffic: &Traffic) -> Checked {
         if traffic.varies_packets() {
             let message = "cells have one size, packets have others: give `packet`, their mean size, as in packet = \"1500 B\"";
             return Err(Problem::new(at("packet-distribution"), message));
+        }
+        if traffic.ecn() != EcnField::NotEct {
+            let message =
+                "cells have no ECN field, packets do: give `packet`, the size of one, or leave this out";
+            return Err(Problem::new(at("ecn"), message));
         }
         return Ok(());
     };

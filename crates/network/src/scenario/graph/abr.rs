@@ -4,7 +4,10 @@ use celltrain_atm::abr::{Allocator, Port, Rate, Source};
 use celltrain_engine::quantity::BitRate;
 
 use super::{
-    super::{error::Problem, spec::Framing},
+    super::{
+        error::Problem,
+        spec::{EcnField, Framing},
+    },
     Flow, Link, Node, clocks, progress,
 };
 
@@ -21,6 +24,13 @@ pub(super) fn check_flow(
     let first = &links[flow.route[0]];
     if first.framing == Framing::Packets {
         return at("category", format!("flow \"{}\" is ABR, but its links carry packets", flow.name));
+    }
+    if flow.traffic.ecn() != EcnField::NotEct {
+        let message = format!(
+            "flow \"{}\" is ABR: the EFCI bit of its cells is that of rate control and marks no packets; leave `ecn` of its traffic out",
+            flow.name
+        );
+        return at("category", message);
     }
     for (given, name) in [(flow.contract.pcr, "pcr"), (flow.contract.mcr, "mcr")] {
         if given.is_some() {

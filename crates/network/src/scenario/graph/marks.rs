@@ -6,7 +6,7 @@ use celltrain_atm::{
 };
 
 use super::{
-    super::spec::{NodeKind, Traffic},
+    super::spec::{EcnField, NodeKind, Traffic},
     Flow, Graph, Link,
     ports::{Crossing, context, crossing},
 };
@@ -19,6 +19,11 @@ impl Flow {
 
     fn asks_for_marks(&self) -> bool {
         self.traffic.uses_tcp() && self.tcp.ecn
+    }
+
+    /// Whether switches may mark its packets and nothing answers that.
+    fn ignores_marks(&self) -> bool {
+        self.traffic.ecn() != EcnField::NotEct
     }
 
     /// The links that its data cross: ACKs without data are not marked.
@@ -62,7 +67,8 @@ impl Graph {
                 )
             });
         }
-        let unmarked: Vec<_> = self.flows.iter().filter(crosses_one).collect();
+        let mut unmarked: Vec<_> = self.flows.iter().filter(crosses_one).collect();
+        unmarked.retain(|flow| !flow.ignores_marks());
         let (said, remedy) = if unmarked.is_empty() {
             return None;
         } else if unmarked.iter().any(|flow| flow.traffic.uses_tcp() && flow.abr.is_none()) {

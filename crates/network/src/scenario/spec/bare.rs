@@ -25,6 +25,9 @@ pub struct Cbr {
     /// on cell-framed links, whole on packet-framed ones, which carry nothing else. Rates are then those of their bits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Bytes>,
+    /// ECN field of the packets; needs `packet`. The source does not respond to marks.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub ecn: EcnField,
     /// When the first cell is sent: the phase.
     #[serde(default)]
     pub start: Start,
@@ -47,6 +50,9 @@ pub struct Poisson {
     /// How the sizes of packets are distributed, whose mean `packet` then is.
     #[serde(default, skip_serializing_if = "is_default")]
     pub packet_distribution: PacketDistribution,
+    /// ECN field of the packets; needs `packet`. The source does not respond to marks.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub ecn: EcnField,
     /// When the process starts. The first frame comes an exponentially distributed time after it, as every other comes after
     /// the one before.
     #[serde(default)]
@@ -87,6 +93,9 @@ pub struct Bernoulli {
     /// on cell-framed links, whole on packet-framed ones, which carry nothing else. Rates are then those of their bits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Bytes>,
+    /// ECN field of the packets; needs `packet`. The source does not respond to marks.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub ecn: EcnField,
     /// When the first slot is.
     #[serde(default)]
     pub start: Start,
@@ -108,6 +117,9 @@ pub struct Mmpp {
     /// on cell-framed links, whole on packet-framed ones, which carry nothing else. Rates are then those of their bits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Bytes>,
+    /// ECN field of the packets; needs `packet`. The source does not respond to marks.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub ecn: EcnField,
     /// When the process starts. It is stationary from then on.
     #[serde(default)]
     pub start: Start,
@@ -149,6 +161,9 @@ pub struct OnOff {
     /// on cell-framed links, whole on packet-framed ones, which carry nothing else. Rates are then those of their bits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Bytes>,
+    /// ECN field of the packets; needs `packet`. The source does not respond to marks.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub ecn: EcnField,
     /// When the first on time starts.
     #[serde(default)]
     pub start: Start,
@@ -168,9 +183,25 @@ pub struct LongRange {
     /// on cell-framed links, whole on packet-framed ones, which carry nothing else. Rates are then those of their bits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Bytes>,
+    /// ECN field of the packets; needs `packet`. The source does not respond to marks.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub ecn: EcnField,
     /// When the cells start. The process of the rate is stationary from the first cell on.
     #[serde(default)]
     pub start: Start,
+}
+
+/// The ECN field in the headers of packets of a source without TCP (RFC 3168 section 5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnField {
+    /// Not ECN-capable: a policy discards what it would mark.
+    #[default]
+    NotEct,
+    /// ECT(0): a policy that marks marks them in place of discarding them.
+    Ect0,
+    /// ECT(1): as ECT(0), and served in the queue of low latency where there is one (RFC 9331, RFC 9332).
+    Ect1,
 }
 
 pub(super) fn single() -> u16 {
@@ -256,6 +287,25 @@ impl Traffic {
     pub fn packet_range(&self) -> Option<[Bytes; 2]> {
         let packet = self.packet()?;
         Some(if self.varies_packets() { [MIN_PACKET, MAX_PACKET] } else { [packet; 2] })
+    }
+
+    /// The ECN field of the packets of a source without TCP.
+    #[must_use]
+    pub fn ecn(&self) -> EcnField {
+        match self {
+            Self::Cbr(form) => form.ecn,
+            Self::Poisson(form) => form.ecn,
+            Self::Bernoulli(form) => form.ecn,
+            Self::Mmpp(form) => form.ecn,
+            Self::OnOff(form) => form.ecn,
+            Self::LongRange(form) => form.ecn,
+            Self::Trace(form) => form.ecn,
+            Self::Greedy(_)
+            | Self::Finite(_)
+            | Self::Bursty(_)
+            | Self::ShortFlows(_)
+            | Self::RequestResponse(_) => EcnField::NotEct,
+        }
     }
 
     /// The bits that count for the rate of a source without TCP, each time it sends: those of a cell, or of a packet with its headers.

@@ -29,7 +29,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use bare::{
-    Bernoulli, Cbr, Distribution, LongRange, MAX_PACKET, MIN_PACKET, Mmpp, MmppState, OnOff,
+    Bernoulli, Cbr, Distribution, EcnField, LongRange, MAX_PACKET, MIN_PACKET, Mmpp, MmppState, OnOff,
     PacketDistribution, Poisson,
 };
 pub use celltrain_atm::quantity::CellRate;

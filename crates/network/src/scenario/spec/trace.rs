@@ -8,7 +8,7 @@ use celltrain_engine::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::traffic::Start;
+use super::{bare::EcnField, traffic::Start};
 use crate::traffic::sizes::array_or_file;
 
 /// `kind = "trace"`. The times are given by `times` or by `gaps`; behind the last of them the source is silent.
@@ -33,6 +33,9 @@ pub struct Trace {
     /// on cell-framed links, whole on packet-framed ones, which carry nothing else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Bytes>,
+    /// ECN field of the packets; needs `packet`. The source does not respond to marks.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub ecn: EcnField,
     /// From when the times are counted.
     #[serde(default)]
     pub start: Start,
