@@ -142,7 +142,7 @@ impl Kind {
             return ", which is below zero".to_owned();
         }
         if is_right(&text.replacen(',', ".", 1)) {
-            return "; decimals follow a point".to_owned();
+            return "; decimals follow a point, and nothing or _ parts thousands".to_owned();
         }
         self.meant(text).map_or_else(String::new, |unit| format!("; did you mean \"{unit}\"?"))
     }
@@ -532,7 +532,12 @@ mod tests {
         let error = "-1 ms".parse::<Duration>().unwrap_err().to_string();
         assert!(error.ends_with("found \"-1 ms\", which is below zero"), "{error}");
         let error = "155,52 Mbit/s".parse::<BitRate>().unwrap_err().to_string();
-        assert!(error.ends_with("found \"155,52 Mbit/s\"; decimals follow a point"), "{error}");
+        assert!(
+            error.ends_with(
+                "found \"155,52 Mbit/s\"; decimals follow a point, and nothing or _ parts thousands"
+            ),
+            "{error}"
+        );
         for text in ["-1 parsec", "1,2,3 Mbit/s", "1, Mbps"] {
             let error = text.parse::<BitRate>().unwrap_err().to_string();
             assert!(!error.contains("zero") && !error.contains("point"), "{error}");

@@ -8,9 +8,13 @@ use celltrain_engine::{
     Instant, Slot, Time,
     merge::{Merge, TieBreak},
     stream::{StreamId, Train},
+    time::NEVER,
 };
 
 use crate::{flight::Streams, port::Line};
+
+/// After the end of any run: what has no turn before it never goes on.
+const AFTER_ALL: Instant = Instant::at(NEVER / 2);
 
 /// The shaper of a VC.
 #[derive(Debug)]
@@ -95,6 +99,7 @@ impl Shaper {
                 Line::Cells { slot, .. } => self.cells(&train, slot),
                 Line::Packets { octet, overhead, .. } => self.packet(&train, octet, overhead),
             };
+            self.free = self.free.min(AFTER_ALL);
             // Its trains join no other, whatever their numbers.
             streams[self.output[0]].push_apart(0, &head);
             if head.count == train.count {
@@ -215,6 +220,17 @@ mod tests {
         let trains = [train(5, 1), train(10_000_000_000, 2), train(20_000_000_000, 1)];
         let times: Vec<_> = shaped(line, &trains, 1_000_000).iter().map(|unit| unit.0.ps()).collect();
         assert_eq!(times, [5, 10_000_000_000, 16_625_000_000, 23_250_000_000]);
+    }
+
+    #[test]
+    fn what_has_no_turn_within_any_run_waits_for_ever() {
+        let (octet, count) = (Slot::of_bits(8, BitRate(1000)), 40_000);
+        let line = Line::Packets { octet, overhead: 0, limit: Capacity::UNLIMITED };
+        let packet = Cell { octets: 65_535, ..Cell::default() };
+        let trains: Vec<_> = (0..count).map(|at| Train::single(Instant::start_of(at), packet)).collect();
+        let times: Vec<_> = shaped(line, &trains, 1_000_000).iter().map(|unit| unit.0).collect();
+        assert!(times.is_sorted());
+        assert_eq!(times.last(), Some(&AFTER_ALL));
     }
 
     proptest! {

@@ -299,7 +299,7 @@ impl Channel {
         lost
     }
 
-    /// A frame begins: whether and why it is lost as a whole. What comes to a dark link has no chance.
+    /// A frame begins: whether and why it is lost as a whole. One that begins while the link is dark has no chance.
     #[inline(always)]
     fn on_frame(&mut self, now: Time, vc: u32, frame: u32, streams: &Streams) -> Option<LossReason> {
         let has_chance = self.parts.chance.frames && self.parts.dark.is_none_or(|dark| !dark.at(now).0);

@@ -113,22 +113,25 @@ fn tables_with<'a>(schema: &'a Json, places: &[&'a Json], key: &str) -> Vec<&'a 
     with.map(|(name, _)| name.as_str()).collect()
 }
 
-/// The scenario itself, or the tables that are its keys.
+/// The scenario itself, or the tables that are its keys: first those of which it is a value, as `loss` is of `link`.
 fn of_tables_elsewhere(schema: &Json, root: &Node, table: &[&str], key: &str) -> Option<String> {
-    let mut level = vec![(String::new(), false, meanings(schema, schema, Some(root)), Some(root))];
-    for _ in 0..2 {
-        let tables = level.iter().filter(|(path, ..)| *path != table.join("."));
-        let mut found = tables.filter(|(_, _, places, _)| places.iter().any(|place| has(place, key)));
-        let paths: Vec<_> = found.by_ref().map(|(path, is_array, ..)| (path.as_str(), *is_array)).collect();
-        if !paths.is_empty() {
-            return of_paths(&paths, key);
-        }
-        level = level
-            .iter()
-            .flat_map(|(path, is_array, places, node)| below(schema, path, *is_array, places, *node))
-            .collect();
+    let scenario = (String::new(), false, meanings(schema, schema, Some(root)), Some(root));
+    let own = scenario.2.iter().find(|place| has(place, key)).map(|place| &place["properties"][key]);
+    let own = own.map(|part| meanings(schema, part, None));
+    let is = |own: &[&Json], what: &str| own.iter().any(|part| part[what].is_object());
+    let of_scenario = own.map(|own| match (is(&own, "items"), is(&own, "properties")) {
+        (true, _) => (false, format!("[[{key}]] is a table of its own")),
+        (_, true) => (false, format!("[{key}] is a table of its own")),
+        _ => (true, "it is a key of the scenario itself, above its tables".to_owned()),
+    });
+    if let Some((true, said)) = of_scenario {
+        return Some(said);
     }
-    None
+    let below = below(schema, "", false, &scenario.2, scenario.3);
+    let tables = below.iter().filter(|(path, ..)| *path != table.join("."));
+    let found = tables.filter(|(_, _, places, _)| places.iter().any(|place| has(place, key)));
+    let paths: Vec<_> = found.map(|(path, is_array, ..)| (path.as_str(), *is_array)).collect();
+    of_paths(&paths, key).or(of_scenario.map(|(_, said)| said))
 }
 
 /// A table by its path, whether it is one of an array, what the schema says of it, and itself.
@@ -144,7 +147,8 @@ fn below<'a>(
 ) -> Vec<Place<'a>> {
     let keys = places.iter().filter_map(|place| place["properties"].as_object()).flatten();
     let mut found = Vec::new();
-    for (name, part) in keys.filter(|_| !is_array) {
+    // What a sweep takes is no key of a scenario.
+    for (name, part) in keys.filter(|(name, _)| !is_array && *name != "sweep") {
         let node = node.and_then(|node| node.child(name));
         let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
         let own = meanings(schema, part, node);

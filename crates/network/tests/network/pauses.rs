@@ -216,6 +216,11 @@ fn the_headroom_is_that_of_the_packets_that_are_sent() {
     let result = run_traced(text, &[("switch.memory.size", "32 packets")]);
     assert_eq!(total(&result, "cells_discarded", |_| true), 0.0);
     assert!(total(&result, "pauses", |_| true) > 0.0);
+    // Of exponentially distributed sizes the shortest is as short as an ACK.
+    let varied = "{ kind = \"poisson\", rate = \"990 Mbit/s\", packet = \"1500 B\", packet-distribution = \"exponential\" }";
+    let varied: Pairs<'_> = &[("switch.memory.size", "396 packets"), ("traffic", varied)];
+    let refused = error(text, varied);
+    assert!(refused.contains("it may have to hold 397 packets of 40 B"), "{refused}");
     // And ACKs come back over the trunk: 150 in its two delays.
     let tcp: Pairs<'_> = &[("switch.memory.size", "606 packets"), ("traffic", "{ kind = \"greedy\" }")];
     let refused = error(text, tcp);

@@ -509,6 +509,10 @@ fn a_key_of_another_table_is_told_as_such() {
         (MINIMAL, "vc.icr", "1 Mbit/s", "it is abr.icr (keys: category,"),
         (MINIMAL, "mss", "1000 B", "it is tcp.mss (keys: schema,"),
         (MINIMAL, "tcp.ecn-threshold", "3", ""),
+        (MINIMAL, "switch.loss", "0.1", "it is link.loss"),
+        (MINIMAL, "measures.sample", "1 ms", "it is a key of the scenario itself, above its tables"),
+        (MINIMAL, "vc.flow", "[]", "[[flow]] is a table of its own"),
+        (MINIMAL, "link.grid", "{}", "unknown key \"grid\" (keys:"),
         (MINIMAL, "vc-buffer", "3 cells", "it is switch.vc-buffer, or stands in a [[port]]"),
     ] {
         let found = error(text, &set(key, value));

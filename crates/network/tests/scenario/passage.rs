@@ -192,6 +192,24 @@ fn each_vc_finds_a_policy_of_its_own() {
     assert_eq!(notes(tables), [""; 0]);
 }
 
+/// The larger of exponentially distributed packets have no room where all those of one size have.
+#[test]
+fn packets_of_drawn_sizes_need_room_for_the_larger_ones() {
+    let tables = |buffer: &str, sizes: &str| {
+        format!(
+            "topology = {{ kind = \"n-source\", sources = 1 }}\nlink.framing = \"packets\"\nswitch.buffer = \"{buffer}\"\n\
+             traffic = {{ kind = \"poisson\", rate = \"1 Mbit/s\", packet = \"500 B\"{sizes} }}\n"
+        )
+    };
+    let drawn = ", packet-distribution = \"exponential\"";
+    let said =
+        "too small for the larger packets of flow \"1\", of 500 B on average: the port discards all of these";
+    assert!(notes(&tables("2499 B", drawn))[0].contains(said));
+    for (buffer, sizes) in [("2500 B", drawn), ("500 B", "")] {
+        assert_eq!(notes(&tables(buffer, sizes)), [""; 0], "{buffer}");
+    }
+}
+
 #[test]
 fn packets_are_refused_as_frames_are() {
     let tables = "topology = { kind = \"n-source\", sources = 2 }\nlink.framing = \"packets\"\n\

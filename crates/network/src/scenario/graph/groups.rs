@@ -175,12 +175,15 @@ fn pairs(index: usize, group: &GroupSpec, nodes: &[Node]) -> Result<Vec<(usize, 
     if let Some(senders) = group.senders {
         // One that could send to nobody but itself is no sender.
         from.retain(|host| to != [*host]);
-        within_senders(index, senders, from.len())?;
+        if !from.is_empty() {
+            within_senders(index, senders, from.len())?;
+        }
         from.truncate(senders as usize);
     }
     let fault = |message: String| Problem::new(format!("group.{index}.pairs"), message);
     if group.pairs != Pairs::All && from.len() != to.len() {
-        let message = format!("expected equally many hosts, found {} and {}", from.len(), to.len());
+        let of = if group.senders.is_some() { " (`senders` of those that `from` names)" } else { "" };
+        let message = format!("expected equally many hosts, found {}{of} and {}", from.len(), to.len());
         return Err(fault(message));
     }
     let all = || from.iter().flat_map(|&one| to.iter().map(move |&other| (one, other)));

@@ -196,9 +196,6 @@ impl Flow {
     /// The octets of the largest packet that it can send.
     pub(crate) fn largest_packet(&self) -> u64 {
         let full = self.full_packet();
-        if let Some([_, largest]) = self.traffic.packet_range() {
-            return largest.0;
-        }
         match &*self.traffic {
             Traffic::Finite(finite) => full.min(full - u64::from(self.tcp.mss) + finite.bytes.0),
             _ => full,

@@ -13,7 +13,7 @@ use celltrain_atm::{
 use celltrain_engine::{Time, quantity::Bytes, time::SECOND};
 
 use super::{
-    super::spec::{Framing, NodeKind, Spec},
+    super::spec::{Framing, MAX_PACKET, NodeKind, Spec},
     Flow, Graph, Link,
     ports::{Crossing, context, crossing, place},
 };
@@ -47,6 +47,12 @@ fn and_at_others(others: usize) -> String {
     }
 }
 
+/// What has room for nearly all packets of a flow: where sizes are exponentially distributed, five times their mean is exceeded by one in 150.
+fn roomy(flow: &Flow) -> u64 {
+    let full = flow.full_packet();
+    if flow.traffic.varies_packets() { (5 * full).min(MAX_PACKET.0) } else { full }
+}
+
 impl Flow {
     /// The cells of its largest frame, if its cells belong to frames that come at once.
     pub(super) fn full_frame(&self, spec: &Spec) -> Option<u64> {
@@ -56,21 +62,23 @@ impl Flow {
 }
 
 impl Graph {
-    /// A sentence about the first port with a limit in bytes in which no full packet of a flow has room, and how many more there are.
+    /// A sentence about the first port with a limit in bytes in which full packets of a flow, or the larger ones, have no room, and how many
+    /// more there are.
     pub(in crate::scenario) fn ports_without_room(&self) -> Option<String> {
         let mut found = BTreeMap::new();
         for flow in &self.flows {
             let [there, _] = flow.hops();
             for link in there {
                 if let Some((space, room)) = least_space(&self.links[link])
-                    && room.units() < flow.full_packet()
+                    && room.units() < roomy(flow)
                 {
                     found.entry(link).or_insert((space, room, flow));
                 }
             }
         }
         let (&link, &(space, room, flow)) = found.first_key_value()?;
-        let (port, size, flow) = (self.link_name(link), Bytes(flow.full_packet()), &flow.name);
+        let (port, size) = (self.link_name(link), Bytes(flow.full_packet()));
+        let (varies, flow) = (flow.traffic.varies_packets(), &flow.name);
         let what = match space {
             Space::Buffer => format!("the buffer of the port \"{port}\""),
             Space::OfVc => format!("what a VC may take of the buffer of the port \"{port}\" (vc-buffer)"),
@@ -79,9 +87,16 @@ impl Graph {
             }
         };
         let others = and_at_others(found.len() - 1);
-        Some(format!(
-            "{what}, {room}, is too small for a full packet of flow \"{flow}\", {size}: the port discards all of these{others}"
-        ))
+        Some(if varies {
+            format!(
+                "{what}, {room}, is too small for the larger packets of flow \"{flow}\", of {size} on average: the port discards \
+                 all of these{others}"
+            )
+        } else {
+            format!(
+                "{what}, {room}, is too small for a full packet of flow \"{flow}\", {size}: the port discards all of these{others}"
+            )
+        })
     }
 
     /// A sentence about the first cell port of a switch whose buffer holds less than a full frame of a flow that shares it with others, and how
