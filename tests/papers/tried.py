@@ -158,7 +158,7 @@ def tried(paper: Paper, plan: Plan, jobs: int) -> dict[str, Any]:
         **plan.known_by,
         "version": found.provenance["celltrain"],
         "fingerprint": found.provenance["fingerprint"],
-        FIRST: first(paper, plan),
+        FIRST: found.provenance["fingerprint"] if plan.replications == 1 else first(paper, plan),
         "claims": {
             one.claim.id: {
                 "verdict": one.finding.verdict,
