@@ -511,7 +511,7 @@ fn a_key_of_another_table_is_told_as_such() {
         (MINIMAL, "tcp.ecn-threshold", "3", ""),
         (MINIMAL, "switch.loss", "0.1", "it is link.loss"),
         (MINIMAL, "measures.sample", "1 ms", "it is a key of the scenario itself, above its tables"),
-        (MINIMAL, "vc.flow", "[]", "[[flow]] is a table of its own"),
+        (MINIMAL, "vc.switch", "{}", "[switch] is a table of its own"),
         (MINIMAL, "link.grid", "{}", "unknown key \"grid\" (keys:"),
         (MINIMAL, "vc-buffer", "3 cells", "it is switch.vc-buffer, or stands in a [[port]]"),
     ] {
