@@ -422,8 +422,8 @@ class Sweep:
         `estimates` has it. A mean is undefined where any of the n values is. Completion times and slowdowns
         are those of transfers that ended: `flows_completed` and `flows_unfinished` count these and the others
         of a point, in all n replications together. Where any are unfinished, times are too short to compare.
-        Beside response times these are `requests_completed` and `requests_unfinished`; results that do not
-        count the latter have an estimate.
+        Beside response times these are `requests_completed` and `requests_unfinished`, which are null in
+        results that do not count open requests.
 
         Raises:
             InputError: nothing measured the metric.
