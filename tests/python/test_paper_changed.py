@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import celltrain as ct
 from celltrain import papers
 from celltrain.papers import recordings
+from celltrain.papers.changed import changed
+from celltrain.papers.description import Column, Paper
+from celltrain.papers.reproduction import key_of
 from celltrain.report import reproduction_report
 from tiny_paper import ID
 
@@ -109,6 +113,7 @@ def test_a_changed_paper_is_never_recorded(tiny_paper: None, cli: Cli, tmp_path:
             "changed settings need one TCP stack, not reno and sack",
         ),
         (("--set", "mss=3"), "unknown key"),
+        (("--set", "name=foo"), "name: leave it out: it changes no number of the paper"),
     ],
 )
 def test_what_cannot_be_changed_is_refused_with_a_sentence(
@@ -158,3 +163,60 @@ def test_another_stack_is_changed_by_name(tiny_paper: None, cli: Cli) -> None:
 def test_the_report_of_a_plain_paper_is_as_it_was(tiny_paper: None) -> None:
     page = reproduction_report(ct.reproduce(ID, figures=["1"], stacks=["reno"], replications=1))
     assert "changed" not in page.partition("<script>")[0].lower()
+
+
+def _varying(key: str, *values: str) -> Paper:
+    """The paper with one figure, whose columns vary a setting."""
+    paper = papers.describe(ID)
+    columns = tuple(Column(value, {key: value}) for value in values)
+    return replace(paper, tables=(), figures=(replace(paper.figures[1], columns=columns),), claims=())
+
+
+def test_columns_with_stacks_of_their_own_keep_these(tiny_paper: None) -> None:
+    paper = _varying("tcp.stack", "reno", "sack", "tahoe")
+    found = changed(paper, {"link.delay": "3 ms"}, (), paper.figures)
+    for column in paper.figures[0].columns:
+        assert found.settings("changed", column) == {"tcp.stack": column.name, "link.delay": "3 ms"}
+    assert found.settings("changed", Column("plain", {}))["tcp.stack"] == "reno"
+    named = changed(paper, {"link.delay": "3 ms"}, ["sack"], paper.figures)
+    assert named.settings("changed", Column("plain", {}))["tcp.stack"] == "sack"
+    assert named.settings("changed", paper.figures[0].columns[2])["tcp.stack"] == "tahoe"
+
+
+@pytest.mark.parametrize(
+    ("varied", "key", "value"),
+    [
+        ("tcp.stack", "group.0.tcp.stack", "sack"),
+        ("tcp.stack", "flow.1.tcp", {"stack": "sack"}),
+        ("vc.category", "group.2.vc.category", "abr"),
+        ("abr.mcr", "flow.0.abr.mcr", "1 Mbit/s"),
+        ("traffic.start", "flow.0.traffic.start", "0 ms"),
+        ("traffic.start", "group.0.traffic.kind", "greedy"),
+    ],
+)
+def test_what_columns_vary_is_not_undone_for_single_flows(
+    tiny_paper: None, varied: str, key: str, value: Any
+) -> None:
+    paper = _varying(varied, "1", "2")
+    with pytest.raises(ct.InputError, match=f"^{key}: Figure 2 varies {varied} itself: "):
+        changed(paper, {key: value}, (), paper.figures)
+
+
+def test_single_flows_may_have_what_no_column_varies(tiny_paper: None) -> None:
+    paper = _varying("tcp.stack", "reno", "sack")
+    flow = [{"name": "1", "tcp": {"mss": "300 B"}}]
+    assert changed(paper, {"flow": flow}, (), paper.figures).changes == {"flow": flow}
+    with pytest.raises(ct.ScenarioError):  # which the scenario refuses, as it has no such flow
+        changed(paper, {"flow.7.tcp.mss": "300 B"}, (), paper.figures)
+
+
+def test_keys_of_settings_are_text(tiny_paper: None) -> None:
+    with pytest.raises(ct.InputError, match="a key of settings"):
+        ct.reproduce(ID, figures=["1"], settings={1: 2})  # type: ignore[dict-item]
+
+
+def test_the_order_of_changed_settings_says_nothing(tiny_paper: None) -> None:
+    paper = papers.describe(ID)
+    one = {"link.delay": "3 ms", "aal5.overhead": "9 B"}
+    other = dict(reversed(one.items()))
+    assert key_of(replace(paper, changes=one)) == key_of(replace(paper, changes=other)) != key_of(paper)

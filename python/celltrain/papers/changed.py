@@ -43,7 +43,7 @@ def changed(
     for name in dict.fromkeys(table.scenario for table in tables):
         paper.folder.scenario(name).with_(settings)  # which names the key, and not the column
     candidate = Candidate(
-        CHANGED, f"{said}, in place of the paper's own", {"tcp.stack": stack, **settings}, is_last=True
+        CHANGED, f"{said}, in place of the paper's own", dict(settings), is_last=True, stack=stack
     )
     found = replace(paper, candidates=(*paper.candidates, candidate), changes=dict(settings))
     if not any(_differs(found, stack, table) for table in tables):
@@ -53,7 +53,9 @@ def changed(
 
 
 def _refuse_kept(key: str, tables: Sequence[Table]) -> None:
-    """Refuses a setting that columns share or vary."""
+    """Refuses a setting that columns share or vary, or that changes no number."""
+    if key == "name":
+        raise InputError("name: leave it out: it changes no number of the paper")
     if key in ELSEWHERE:
         raise InputError(f"{key}: leave it out, and give {ELSEWHERE[key]}: all columns share it")
     for table in tables:
@@ -81,11 +83,26 @@ def _one_stack(paper: Paper, stacks: Iterable[str]) -> str:
 def _varied(key: str, table: Table) -> Iterator[str]:
     """The settings that differ from column to column and that a change of a key would undo."""
     known = dict.fromkeys(one for column in table.columns for one in column.settings)
+    own = {key, _of_all(key)}
     for one in known:
-        if one == key or one.startswith(f"{key}.") or key.startswith(f"{one}."):
+        if any(one == key or one.startswith(f"{key}.") or key.startswith(f"{one}.") for key in own):
             values = [column.settings.get(one) for column in table.columns]
             if any(value != values[0] for value in values):
                 yield one
+
+
+def _of_all(key: str) -> str:
+    """The key that says for all flows what a key says for those of a group, or for one; else the key itself.
+
+    Traffic of their own takes the place of all keys of `[traffic]`.
+    """
+    match key.split("."):
+        case ["group" | "flow", _, "traffic", *_]:
+            return "traffic"
+        case ["group" | "flow", _, "tcp" | "vc" | "abr" as table, *rest]:
+            return ".".join((table, *rest))
+        case _:
+            return key
 
 
 def _differs(paper: Paper, stack: str, table: Table) -> bool:

@@ -143,6 +143,8 @@ class Candidate:
     """Whether it is the TCP of today, of which the paper prints nothing: it is not compared."""
     is_last: bool = False
     """Whether its settings come after those of the columns."""
+    stack: str | None = None
+    """The stack under which it runs, where a column has none of its own; the paper's first by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,5 +208,5 @@ class Paper:
             if candidate.name == variant:
                 own = {key: value for key, value in column.settings.items() if key not in candidate.without}
                 first, last = (own, candidate.settings) if candidate.is_last else (candidate.settings, own)
-                return {"tcp.stack": self.stacks[0], **first, **last}
+                return {"tcp.stack": candidate.stack or self.stacks[0], **first, **last}
         return {"tcp.stack": variant, **column.settings}

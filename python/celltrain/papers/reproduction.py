@@ -410,8 +410,9 @@ class Reproduction:
 
 
 def key_of(paper: Paper) -> str:
-    """What tells the results of a paper from others: its id, and the settings that are changed."""
-    return f"{paper.id} with {told(paper.changes)}" if paper.changes else paper.id
+    """What tells the results of a paper from others: its id, and what is changed, in any order."""
+    changes = dict(sorted(paper.changes.items()))
+    return f"{paper.id} with {told(changes)}" if changes else paper.id
 
 
 def mean_deviation(cells: Iterable[MeasuredRow]) -> Deviation:

@@ -157,6 +157,8 @@ def _chosen(
     if not settings:
         return paper, variants(paper, named, candidates)
     given = arguments.mapping("settings", settings, '{"tcp.rto-min": "1 s"}')
+    for key in given:
+        arguments.text("a key of settings", key)
     chosen = variants(paper, named or paper.stacks[:1], candidates)
     return changed(paper, given, named, tables), (*chosen, CHANGED)
 
