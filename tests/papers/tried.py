@@ -231,6 +231,9 @@ def main() -> None:
     file = folder / "tried.json"
     kept = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
     every = list(plans(folder / "tried.toml"))
+    for name in given.names:
+        if not any(_is_wanted(one, [name]) for one in every):
+            parser.error(f"{file.with_suffix('.toml')} has no try and no search '{name}'")
     if given.check:
         lines = list(outdated(paper, [one for one in every if _is_wanted(one, given.names)], kept))
         sys.exit("\n".join(lines) or None)

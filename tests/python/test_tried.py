@@ -70,3 +70,18 @@ def test_a_result_counts_for_the_same_claims_and_held_out_exhibits_alone(
     other = replace(plan, **change)
     assert tried.known_by(kept) != other.known_by
     assert tried.in_order([other], [kept]) == []
+
+
+@pytest.mark.parametrize("words", [["--check"], []])
+def test_a_try_that_there_is_not_is_refused(
+    tried: ModuleType,
+    words: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    paper = PLANNED[0].parent.name
+    monkeypatch.setattr("sys.argv", ["tried.py", paper, "none-such", *words])
+    with pytest.raises(SystemExit) as left:
+        tried.main()
+    assert left.value.code == 2
+    assert "has no try and no search 'none-such'" in capsys.readouterr().err
