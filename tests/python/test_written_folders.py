@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltrain as ct
+from celltrain.experiment import PANICS
 from celltrain.report import reproduction_report
 from celltrain.report.sweep import sweep_report
 from tiny_paper import ID
@@ -125,3 +126,38 @@ def test_a_reproduction_writes_its_report(tiny_paper: None, tmp_path: Path) -> N
     longer = ct.reproduce(ID, figures=["1"], stacks=["reno"], replications=3)
     longer.write(place)
     assert (place / "report.html").read_text() == reproduction_report(longer) != page
+
+
+def test_a_folder_that_was_written_again_since_is_not_mixed_with_what_was_read(
+    scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    place = tmp_path / "out"
+    found = ct.sweep(scenario, grid=GRID, replications=1, out=place)
+    longer = ct.sweep(scenario, grid=GRID, replications=2, out=place)
+    for target in (place, tmp_path / "copy"):
+        with pytest.raises(ct.InputError, match="out holds other results by now: read it again"):
+            found.write(target)
+    assert not (tmp_path / "copy").exists()
+    assert ct.Sweep.read(place).fingerprint == longer.fingerprint
+
+
+def test_a_report_of_other_measures_does_not_stay(scenario: ct.Scenario, tmp_path: Path) -> None:
+    place = tmp_path / "out"
+    by_goodput = ct.sweep(scenario, grid=GRID, replications=2, measures=["goodput"], out=place)
+    by_goodput.write(place)
+    by_fairness = ct.sweep(scenario, grid=GRID, replications=2, measures=["fairness_index"])
+    assert by_fairness.fingerprint == by_goodput.fingerprint
+    by_fairness.write(place)
+    assert (place / "report.html").read_text() == sweep_report(by_fairness) != sweep_report(by_goodput)
+    assert ct.Sweep.read(place).manifest["measures"] == ["fairness_index"]
+
+
+def test_a_sweep_that_lacks_runs_is_written_without_a_report(
+    scenario: ct.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PANICS, 'stack = "tahoe"')
+    found = ct.sweep(scenario, grid={"tcp.stack": ["reno", "tahoe"]}, replications=1)
+    assert len(found.defects) == 1
+    place = found.write(tmp_path / "out")
+    assert "report.html" not in names(place)
+    assert len(ct.Sweep.read(place).defects) == 1

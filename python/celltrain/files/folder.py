@@ -76,6 +76,7 @@ class Folder:
         self._earlier: list[str] = names_of(earlier)
         self._earlier_checksums = _mapping(earlier, "checksums")
         self._earlier_origins = _mapping(earlier, "origins")
+        self._earlier_measures = earlier.get("measures")
         self._keeps_others = False
         self._otherwise: dict[str, Callable[[], str]] = {}
         self._files: list[str] = []
@@ -187,7 +188,7 @@ class Folder:
         return True
 
     def keep_others(self) -> None:
-        """Has `finish` keep report, pictures and captures, if the tables come out as they were.
+        """Has `finish` keep report, pictures and captures, if tables and measures are as they were.
 
         They are of the same results then, though they are not written again.
         """
@@ -243,7 +244,8 @@ class Folder:
     def finish(self, manifest: Mapping[str, Any]) -> None:
         """Removes what earlier results left, then writes the manifest that makes the folder complete."""
         self._seal_store()
-        if self._keeps_others:
+        # Report and pictures show the measures that were chosen.
+        if self._keeps_others and self._earlier_measures == manifest.get("measures"):
             self._keep_others()
         for name, content in self._otherwise.items():
             if name not in self._files:

@@ -538,11 +538,13 @@ class Sweep:
             overwrite: replace what another experiment left there.
 
         Raises:
-            InputError: the results are damaged, or the folder cannot be used.
+            InputError: the results are damaged or no longer there, or the folder cannot be used.
         """
         from celltrain.report.sweep import sweep_report
 
         there = manifests.read_manifest(self.path, KIND)
+        if there["fingerprint"] != self.manifest["fingerprint"]:
+            raise InputError(f"{self.path} holds other results by now: read it again")
         for name in self._files():
             manifests.verify(self.path, name, there)
         asked = {"seed": self.manifest["seed"]}
