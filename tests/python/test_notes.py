@@ -11,6 +11,7 @@ import pytest
 
 import celltrain as ct
 from celltrain.notes.advice import advice, advice_on_sweep, advice_on_variants
+from celltrain.notes.framing import links
 from celltrain.notes.priority import shortfalls
 from celltrain.notes.schedule import first_change
 from celltrain.notes.warm_up import settling_times, warnings, warnings_of_variants
@@ -633,3 +634,32 @@ def test_guarantees_of_packets_are_those_of_their_bits(rate: str, is_broken: boo
     assert len(notes) == is_broken
     for note in notes:
         assert re.search(r"gets (7[5-9]|8\d)(\.\d)? % of it", note), note
+
+
+@pytest.mark.parametrize(
+    ("tables", "access", "exit_"),
+    [
+        ({}, 7, 7),
+        ({"access": {"overhead": "9 B"}}, 9, 7),
+        ({"exit": {"overhead": "20 B"}}, 7, 20),
+        ({"trunk": {"overhead": "30 B"}, "access": {"rate": "1 Gbit/s"}}, 7, 7),
+        ({"access": {"overhead": "9 B"}, "exit": {"overhead": "20 B"}}, 9, 20),
+    ],
+)
+@pytest.mark.parametrize("own", [{}, {"access": {"overhead": "1 B"}}, {"exit": {"overhead": "2 B"}}])
+def test_links_of_hosts_add_what_their_tables_say(
+    tables: dict[str, Any], access: int, exit_: int, own: dict[str, Any]
+) -> None:
+    """Those of a group come first, then those of the place of a link, then those of all links."""
+    base = {**CLIENTS, "link": {"framing": "packets", "rate": "1 Gbit/s", "overhead": "7 B", **tables}}
+    base["group"] = [{**CLIENTS["group"][0], "flows": 1, **own}, {"name": "d", "flows": 1}]
+    scenario = ct.Scenario.from_dict(base)
+    found = {port: one.overhead for port, one in links(scenario, scenario.resolved()).items()}
+    assert found == {
+        "switch1 > switch2": 30 if "trunk" in tables else 7,
+        "switch2 > switch1": 30 if "trunk" in tables else 7,
+        "switch1 > src-c1": 1 if "access" in own else access,
+        "switch2 > dest-c1": 2 if "exit" in own else exit_,
+        "switch1 > src-d1": access,
+        "switch2 > dest-d1": exit_,
+    }

@@ -8,12 +8,14 @@ from typing import NamedTuple
 from celltrain import _core
 from celltrain.cells import CELL_BITS, PAYLOAD_BITS
 from celltrain.notes.tables import (
+    WITH_EXITS,
     FlowTables,
     Settings,
     each,
     ends,
     first_table,
     flow_tables,
+    group_of,
     node_names,
     table_of,
     traffic_of,
@@ -61,12 +63,13 @@ def links(scenario: Scenario, settings: Settings) -> dict[str, Link]:
     both = {port: ends(port, nodes) for port in ports}
     switches = {begin for begin, _ in both.values()}
     of_frames = octets(table_of(settings, "aal5"), "overhead")
-    own = _own_overheads(settings)
-    common = table_of(settings, "link")
+    own, groups = _own_overheads(settings), {str(one.get("name")): one for one in each(settings, "group")}
     found = {}
     for port, (begin, end) in both.items():
         framing = str(ports[port]["framing"])
-        of_packets = own.get(frozenset((begin, end)), _common_overhead(common, end, is_trunk=end in switches))
+        of_packets = own.get(frozenset((begin, end)))
+        if of_packets is None:
+            of_packets = _common_overhead(settings, groups, end, is_trunk=end in switches)
         found[port] = Link(framing, ports[port]["rate"], of_packets if framing == "packets" else of_frames)
     return found
 
@@ -147,8 +150,19 @@ def _own_tables(settings: Settings) -> dict[frozenset[object], list[Settings]]:
     return found
 
 
-def _common_overhead(common: Mapping[str, object], end: str, *, is_trunk: bool) -> float:
-    """What a link to some node adds to each packet, if all such links are alike."""
-    place = "trunk" if is_trunk else "exit" if end.startswith("dest") and "exit" in common else "access"
-    own = table_of(common, place)
-    return octets(own if "overhead" in own else common, "overhead")
+def _common_overhead(
+    settings: Settings, groups: Mapping[str, Settings], end: str, *, is_trunk: bool
+) -> float:
+    """What a link to some node adds to each packet, unless it has a table of its own.
+
+    The hosts of a group may have links of their own.
+    """
+    common = table_of(settings, "link")
+    if is_trunk:
+        places = [table_of(common, "trunk")]
+    else:
+        exits = table_of(settings, "topology").get("kind") in WITH_EXITS
+        place = "exit" if exits and end.startswith("dest") else "access"
+        group = group_of(end.partition("-")[2], groups)
+        places = [table_of(groups.get(group or "", {}), place), table_of(common, place)]
+    return octets(next((one for one in places if "overhead" in one), common), "overhead")

@@ -13,6 +13,7 @@ from celltrain.notes.losses import FULL, REFUSED, Losses, is_by_policy, keys_to_
 from celltrain.notes.priority import CATEGORIES, shortfalls
 from celltrain.notes.settings import begin_at_once, dark_share, undrawn_start
 from celltrain.notes.tables import (
+    WITH_EXITS,
     each,
     ends,
     flow_names,
@@ -743,7 +744,7 @@ class _Known:
         host = next((end for end in both if end in self._hosts), None)
         if host is None:
             return "trunk", None
-        exits = self.settings.get("topology", {}).get("kind") in _WITH_EXITS
+        exits = self.settings.get("topology", {}).get("kind") in WITH_EXITS
         place = "exit" if exits and host.startswith("dest") else "access"
         group = self._group(host.partition("-")[2])
         return place, None if group is None else group.settings.get(place)
@@ -884,9 +885,6 @@ def _both(link: Mapping[str, Any]) -> frozenset[Any]:
 
 _PLACES = ("access", "trunk", "exit")
 """The places of links."""
-
-_WITH_EXITS = ("parking-lot", "n-source", "peer-to-peer", "dumbbell", "chain", "backbone")
-"""Topologies whose destinations are hosts of their own."""
 
 
 def _is_near(rate: float, limit: float) -> bool:

@@ -12,6 +12,7 @@ from celltrain.scenario import Scenario
 
 __all__ = [
     "NAMED",
+    "WITH_EXITS",
     "FlowTables",
     "Settings",
     "defaults",
@@ -37,6 +38,9 @@ Settings = Mapping[str, Any]
 
 FlowTables = tuple[Settings, Settings, Settings]
 """The tables that are about a flow: its own, that of its group, and those of all flows."""
+
+WITH_EXITS = ("parking-lot", "n-source", "peer-to-peer", "dumbbell", "chain", "backbone")
+"""Topologies whose destinations are hosts of their own."""
 
 _BEGIN = re.compile(r"\s*([\d.]+(?:[eE][+-]?\d+)?)\s*(ps|ns|us|µs|ms|s)\b")
 """A time, or the first one of a range of times."""
