@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltrain as ct
-from conftest import as_json
+from celltrain.cli import flows
+from conftest import SMALL, as_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,3 +90,12 @@ def test_flows_take_the_traffic_of_their_groups(cli: Cli, scenario_file: Path) -
     assert ends["1"] == ends["2"] == "-"
     assert ends["load1"].endswith("ms")
     assert ends["load2"].endswith("ms")
+
+
+def test_percentiles_of_flows_are_known_as_far_as_their_bins_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flows, "MEASURES", ("goodput", "transfer_delay_p99"))
+    scenario = ct.Scenario.from_toml(SMALL)
+    row, *_ = flows.flow_rows(ct.run(scenario, replications=2), scenario)
+    assert row.found["goodput"].resolution == 0
+    delay = row.found["transfer_delay_p99"]
+    assert delay.resolution == delay.mean / 64 > 0

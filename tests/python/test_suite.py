@@ -688,3 +688,11 @@ def test_measures_of_a_suite_go_by_name_or_title(tiny: Path) -> None:
         changed(tiny, '"delay_mean", "goodput"]', '"Mean delay at the bottleneck", "goodput"]')
     )
     assert suite.sections[0].measures == ("delay_mean", "goodput")
+
+
+def test_percentiles_in_a_suite_are_known_as_far_as_their_bins_tell(tiny: Path) -> None:
+    found = run_suite(load_suite(tiny), jobs=1)
+    (section,) = found.suite.sections
+    delay = found.estimate(section, "codel", "delay_p99")
+    assert delay.resolution == delay.mean / 64 > 0
+    assert found.estimate(section, "codel", "goodput").resolution == 0
