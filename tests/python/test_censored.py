@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -13,11 +14,19 @@ from celltrain.plots.grid import Grid
 from celltrain.plots.sweep import heat_map, lines
 from celltrain.report import comparison_report
 from celltrain.report.sweep import sweep_report
-from celltrain.results.censored import REQUESTS, TRANSFERS, Censored, legend
-from celltrain.sweeps.censored import incomparable
+from celltrain.results.censored import (
+    ANSWERS,
+    REQUESTS,
+    TRANSFERS,
+    Censored,
+    legend,
+    over_runs,
+)
+from celltrain.sweeps.censored import censored_at, incomparable
 from celltrain.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from matplotlib.figure import Figure
@@ -74,10 +83,10 @@ def test_nobody_is_best_by_the_times_of_the_requests_that_were_answered() -> Non
     assert other.startswith("Best by ")
     said = legend([REQUESTS])
     assert said == (
-        "not answered: that many requests were still open when their runs ended. The times beside it are "
+        "Not answered: that many requests were still open when their runs ended. The times beside it are "
         "those of the others: do not compare them with the times of runs in which all requests ended."
     )
-    assert said[1:] in found.explanation()
+    assert said in found.explanation()
     assert "none is best, as too many requests had no whole answer." in comparison_report(found)
     caption = " ".join(compared_points(found).get_supxlabel().split())
     assert "no variant is best by times: too many requests had no whole answer" in caption
@@ -159,6 +168,61 @@ def test_requests_that_are_like_the_answered_ones_do_not_mislead() -> None:
     assert Censored.of(REQUESTS, ["requests_completed"], samples.__getitem__) is None
 
 
+@pytest.mark.parametrize("longest", ["request_age_max", "response_time_max"])
+def test_one_replication_with_a_long_wait_is_enough_to_mislead(longest: str) -> None:
+    samples = {
+        "requests_completed": [94.0, 90.0],
+        "requests_unfinished": [6.0, 10.0],
+        "request_rate": [100.0, 100.0],
+        "response_time_mean": [0.01, 0.01],
+        "response_time_max": [0.015, 0.015],
+        "request_age_max": [0.015, 0.015],
+    }
+    assert Censored.of(REQUESTS, samples, samples.__getitem__) == Censored(REQUESTS, 184, 16, alike=True)
+    samples[longest] = [0.001, 0.021]
+    assert Censored.of(REQUESTS, samples, samples.__getitem__) == Censored(REQUESTS, 184, 16)
+
+
+def test_of_replications_the_largest_maximum_counts_and_the_mean_of_all_else() -> None:
+    samples = {
+        "response_time_max": [1.0, math.nan, 3.0],
+        "response_time_mean": [1.0, math.nan, 3.0],
+        "fct_max": [math.nan],
+    }
+    assert over_runs(samples) == {"response_time_max": 3.0, "response_time_mean": 2.0}
+
+
+def test_notes_take_maxima_of_runs_and_of_sweeps_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Mapping[str, float]] = []
+
+    def short(means: Mapping[str, float]) -> list[tuple[str, str]]:
+        seen.append(means)
+        return []
+
+    monkeypatch.setattr("celltrain.notes.advice.too_short", short)
+    scenario = ct.Scenario.from_dict({**CLIENTS, "duration": "100 ms"})
+    found = ct.run(scenario, replications=3)
+    assert isinstance(found.notes, list)
+    assert isinstance(ct.sweep(scenario, grid={"group.0.flows": [30]}, replications=3).notes, list)
+    of_run, of_sweep = seen
+    assert of_run == pytest.approx(of_sweep)
+    longest = found.sample("response_time_max")
+    assert of_run["response_time_max"] == max(longest) > min(longest)
+    assert "fct_max" not in of_run, "it is undefined: there are no transfers"
+
+
+def test_transfers_are_counted_without_what_requests_are_judged_by() -> None:
+    samples = {"flows_completed": [1.0], "flows_unfinished": [1.0]}
+    known = {*samples, *ANSWERS}
+    assert Censored.of(TRANSFERS, known, samples.__getitem__) == Censored(TRANSFERS, 1, 1)
+    sweep = SimpleNamespace(
+        units=dict.fromkeys(known, ""),
+        samples=lambda name: [samples[name]],
+        points=SimpleNamespace(height=1),
+    )
+    assert censored_at(cast("ct.Sweep", sweep), TRANSFERS) == [Censored(TRANSFERS, 1, 1)]
+
+
 @pytest.mark.parametrize(
     ("unfinished", "misled", "mark"),
     [
@@ -184,3 +248,5 @@ def test_few_open_requests_mislead_in_the_tail_alone(
 def test_times_of_transfers_and_of_requests_have_their_own_legends() -> None:
     both = legend([TRANSFERS, REQUESTS, TRANSFERS])
     assert both == f"{legend([TRANSFERS])} {legend([REQUESTS])}"
+    assert both.startswith("Not ended: ")
+    assert ". Not answered: " in both

@@ -439,7 +439,7 @@ class Comparison:
             f"fewer than {verdicts.LEAST}). {alone if count > 1 or self._share < 1 else ''}{self._least()}"
             "The gain of pairing is the variance that differences of independent runs would have over that "
             "of these, which share their random numbers."
-            f"{f' {text.capital(said)}' if said else ''}"
+            f"{f' {said}' if said else ''}"
         )
 
     def _least(self) -> str:

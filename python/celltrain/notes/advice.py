@@ -21,6 +21,7 @@ from celltrain.notes.tables import discard_of_port, named
 from celltrain.notes.transport import hasty_timers
 from celltrain.registry import title
 from celltrain.results import frame_rows
+from celltrain.results.censored import over_runs
 from celltrain.scenario import Scenario
 from celltrain.text import counted, exact_percent, joined, listed
 from celltrain.verdicts import FEW, MANY
@@ -411,18 +412,15 @@ def _short_points(found: "Sweep", plan: "Plan | None") -> dict[str, list[tuple[i
 
 
 def _means_within(summary: "pl.LazyFrame", begin: int, end: int) -> dict[int, dict[str, float]]:
-    """The means of `SUMMED_UP`, of `LAST` the largest, at the points from `begin` up to `end`, if defined."""
+    """What `over_runs` has of `SUMMED_UP` at the points from `begin` up to `end`."""
     import polars as pl
 
     some = summary.filter(pl.col("point") >= begin, pl.col("point") < end, pl.col("metric").is_in(SUMMED_UP))
-    value = pl.col("value").fill_nan(None)
-    mean = pl.when(pl.col("metric").first() == LAST).then(value.max()).otherwise(value.mean()).alias("value")
-    means = some.group_by("point", "metric").agg(mean).sort("point")
-    found: dict[int, dict[str, float]] = {}
-    for point, metric, value in means.collect().iter_rows():
-        if value is not None:
-            found.setdefault(point, {})[metric] = value
-    return found
+    samples = some.group_by("point", "metric").agg(pl.col("value").drop_nulls()).sort("point")
+    found: dict[int, dict[str, list[float]]] = {}
+    for point, metric, values in samples.collect().iter_rows():
+        found.setdefault(point, {})[metric] = values
+    return {point: over_runs(some_of_it) for point, some_of_it in found.items()}
 
 
 def _same_within(runs: "pl.LazyFrame", begin: int, end: int) -> set[int]:
@@ -461,10 +459,10 @@ def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
     # Where nothing happens, replications are alike whatever is drawn.
     if measured_the_same(samples.values(), every) and not (is_idle and alike == ALIKE):
         lines.append(_started(alike, scenario))
-    means = {name: statistics.mean(samples[name]) for name in SUMMED_UP if name in samples}
+    means = over_runs({name: samples[name] for name in SUMMED_UP if name in samples})
     lines += (sentence for _, sentence in too_short(means))
-    if scenario is not None and LAST in samples:
-        early = ended_early(scenario, means | {LAST: max(samples[LAST])})
+    if scenario is not None:
+        early = ended_early(scenario, means)
         lines += [] if early is None else [early]
     for sentence, runs in _fruitless(without, result.rows("ports", "replication", *LOST)):
         place = "" if len(runs) == every else f"in {len(runs)} of {every} replications "

@@ -37,7 +37,7 @@ SUMMED_UP = (
     *dict.fromkeys((*REQUESTS.counts, *ANSWERS)),
     LAST,
 )
-"""Metrics whose means show runs that are too short for what they measure."""
+"""Metrics that show runs that are too short for what they measure."""
 
 
 class _Said(NamedTuple):
@@ -64,7 +64,7 @@ def too_short(means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
     """What is said of runs that are too short for what they measure, with its kind in front.
 
     Args:
-        means: those of `SUMMED_UP` over the replications, as far as there are any.
+        means: what `over_runs` has of `SUMMED_UP`, as far as there are any.
     """
     frames = means.get("frames_delivered", 0.0)
     if 0 < frames < HARDLY_ANY and means.get("utilisation", 0.0) > MOST_OF_THE_TIME:
@@ -81,7 +81,7 @@ def ended_early(scenario: Scenario, means: Mapping[str, float]) -> str | None:
 
     Args:
         scenario: what ran.
-        means: those of `SUMMED_UP` over the replications.
+        means: what `over_runs` has of `SUMMED_UP`.
     """
     ended, unfinished = (means.get(name, 0.0) for name in TRANSFERS.counts)
     last = means.get(LAST)

@@ -333,7 +333,7 @@ def _table(page: Page, sweep: Sweep) -> None:
         lines = mean_lines(sweep, MOST_ROWS)
         page.table((*sweep.parameters, *titles), lines, text_columns=len(sweep.parameters))
         if said := legend(sweep, MOST_ROWS):
-            page.text(text.capital(said), "note")
+            page.text(said, "note")
     columns, lines = group_lines(sweep, MOST_ROWS)
     if lines:
         with page.folded("Goodput of groups at every point"):

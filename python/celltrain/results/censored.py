@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from celltrain import statistics
+from celltrain.text import capital
 
 __all__ = [
     "ANSWERS",
@@ -23,6 +24,7 @@ __all__ = [
     "are_alike",
     "kind_of",
     "legend",
+    "over_runs",
 ]
 
 CENSORED = 0.05
@@ -133,9 +135,9 @@ class Censored(NamedTuple):
         if not {*kind.counts} <= {*known}:
             return None
         ended, unfinished = (sum(map(int, _defined(sample(name)))) for name in kind.counts)
-        answers = {name: _defined(sample(name)) for name in ANSWERS if name in known}
-        means = {name: statistics.mean(values) for name, values in answers.items() if values}
-        alike = kind is REQUESTS and are_alike(means)
+        alike = kind is REQUESTS and are_alike(
+            over_runs({name: sample(name) for name in ANSWERS if name in known})
+        )
         return Censored(kind, ended, unfinished, alike)
 
     @property
@@ -169,8 +171,21 @@ class Censored(NamedTuple):
         return not self.alike and self.unfinished > part * (self.ended + self.unfinished)
 
 
-def _defined(sample: Sequence[float]) -> list[float]:
+def _defined(sample: Iterable[float]) -> list[float]:
     return [value for value in sample if not math.isnan(value)]
+
+
+def over_runs(samples: Mapping[str, Iterable[float]]) -> dict[str, float]:
+    """What several replications say together: the largest of what is a maximum, the mean of all else.
+
+    Values that are undefined are left out, and so are metrics of which none is defined.
+    """
+    defined = ((name, _defined(values)) for name, values in samples.items())
+    return {
+        name: max(values) if name.endswith("_max") else statistics.mean(values)
+        for name, values in defined
+        if values
+    }
 
 
 def are_alike(means: Mapping[str, float]) -> bool:
@@ -180,7 +195,7 @@ def are_alike(means: Mapping[str, float]) -> bool:
     all answers take about as long, and no unfinished one is older.
 
     Args:
-        means: those of `ANSWERS` over the replications; without what is undefined.
+        means: what `over_runs` has of `ANSWERS`.
     """
     answered, rate = means.get("requests_completed", 0.0), means.get("request_rate", 0.0)
     if not answered or not rate:
@@ -196,9 +211,10 @@ def kind_of(metric: str) -> Kind | None:
 
 
 def legend(marked: Iterable[Kind]) -> str:
-    """What is said below a table with marks of some kinds, each once."""
+    """What is said below a table with marks of some kinds, each once, as sentences."""
     return " ".join(
-        f"{kind.mark}: that many {kind.many} were {kind.were} when their runs ended. The times beside it are "
-        f"those of the others: do not compare them with the times of runs in which all {kind.many} ended."
+        f"{capital(kind.mark)}: that many {kind.many} were {kind.were} when their runs ended. "
+        "The times beside it are those of the others: "
+        f"do not compare them with the times of runs in which all {kind.many} ended."
         for kind in dict.fromkeys(marked)
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from celltrain.errors import InputError
 from celltrain.registry import of_flows
-from celltrain.results.censored import ANSWERS, Censored, Kind, kind_of
+from celltrain.results.censored import ANSWERS, REQUESTS, Censored, Kind, kind_of
 
 if TYPE_CHECKING:
     from celltrain.sweeps.result import Sweep
@@ -17,7 +17,8 @@ __all__ = ["censored_at", "censored_beside", "incomparable", "incomparable_point
 def censored_at(sweep: "Sweep", kind: Kind) -> list[Censored | None]:
     """What ended at every point, in the order of `Sweep.points`; None where nothing says."""
     known = sweep.units.keys()
-    every = {name: sweep.samples(name) for name in (*kind.counts, *ANSWERS) if name in known}
+    needed = (*kind.counts, *ANSWERS) if kind is REQUESTS else kind.counts
+    every = {name: sweep.samples(name) for name in needed if name in known}
 
     def at(place: int) -> Censored | None:
         return Censored.of(kind, known, lambda name: every[name][place])
