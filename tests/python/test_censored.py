@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,6 +24,7 @@ from celltrain.results.censored import (
     over_runs,
 )
 from celltrain.sweeps.censored import censored_at, incomparable
+from celltrain.sweeps.view import Facet, View
 from celltrain.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -130,10 +132,6 @@ def test_pictures_of_a_sweep_mark_points_at_which_too_few_ended(scenario: ct.Sce
     assert incomparable(found, "fct_mean") == [4, 5]
     why = "too many transfers had not ended, and the times are those of the others"
     view, (times, goodput) = Grid.of(found), found.measures
-
-    def below(figure: Figure) -> str:
-        entries = [*(one.get_title().get_text() for one in figure.legends), figure.get_supxlabel()]
-        return " ".join(" ".join(entries).split())
 
     figure = lines(found, times, view)
     hollow = [line for line in figure.axes[0].lines if line.get_markerfacecolor() == "white"]
@@ -250,3 +248,68 @@ def test_times_of_transfers_and_of_requests_have_their_own_legends() -> None:
     assert both == f"{legend([TRANSFERS])} {legend([REQUESTS])}"
     assert both.startswith("Not ended: ")
     assert ". Not answered: " in both
+
+
+def below(figure: Figure) -> str:
+    """What stands below a picture."""
+    entries = [*(one.get_title().get_text() for one in figure.legends), figure.get_supxlabel()]
+    return " ".join(" ".join(entries).split())
+
+
+def test_points_without_a_mean_have_no_mark_to_explain(scenario: ct.Scenario) -> None:
+    """Of two large transfers none ends, so there is no mean of their times."""
+    grid = {
+        "traffic.bytes": ["10 kB", "20 kB", "1 GB"],
+        "switch.buffer": ["200 cells", "300 cells", "400 cells"],
+    }
+    asked = scenario.with_({"traffic": {"kind": "finite", "bytes": "1 kB"}, "warm-up": "0 s"})
+    found = ct.sweep(asked, grid=grid, replications=1, measures=["fct_mean"])
+    cut = incomparable(found, "fct_mean")
+    assert cut == [6, 7, 8]
+    assert all(math.isnan(found.estimates("fct_mean")[place].mean) for place in cut)
+    view, (times,) = Grid.of(found), found.measures
+    figure = lines(found, times, view)
+    assert not [line for line in figure.axes[0].lines if line.get_markerfacecolor() == "white"]
+    assert "hollow" not in below(figure)
+    assert "crosses" not in below(heat_map(found, times, view))
+    assert "Hollow marks" not in sweep_report(found)
+
+
+def test_points_that_a_picture_leaves_out_have_no_mark_to_explain(scenario: ct.Scenario) -> None:
+    flows = [{"name": name, "traffic": {"kind": "finite", "bytes": "20 kB"}} for name in ("1", "2")]
+    grid = {"flow.1.traffic.bytes": ["40 kB", "80 kB", "1 GB"], "switch.buffer": ["200 cells", "300 cells"]}
+    asked = scenario.with_({"flow": flows, "warm-up": "0 s"})
+    found = ct.sweep(asked, grid=grid, replications=1, measures=["fct_mean"])
+    view, (times,) = Grid.of(found), found.measures
+    (facet,) = view.facets
+    every = replace(facet, rows=tuple(tuple(min(point, 3) for point in row) for row in facet.rows))
+    whole = replace(view, facets=(every,))
+    for draw, said in ((lines, "hollow: "), (heat_map, "crosses: ")):
+        assert said in below(draw(found, times, view))
+        assert said not in below(draw(found, times, whole))
+
+
+def test_coloured_cells_of_points_at_which_too_few_ended_have_a_cross(
+    scenario: ct.Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The caption stands below the panels that have crosses alone."""
+    flows = [{"name": name, "traffic": {"kind": "finite", "bytes": "20 kB"}} for name in ("1", "2")]
+    grid: dict[str, list[Any]] = {
+        "flow.1.traffic.bytes": [*(f"{size} kB" for size in range(21, 28)), "1 GB"],
+        "switch.buffer": [f"{size} cells" for size in range(200, 280, 10)],
+    }
+    asked = scenario.with_({"flow": flows, "warm-up": "0 s"})
+    found = ct.sweep(asked, grid=grid, replications=1, measures=["fct_mean"])
+    cut = incomparable(found, "fct_mean")
+    assert cut == [*range(56, 64)]
+    page = sweep_report(found)
+    why = "too many transfers had not ended, and the times are those of the others"
+    assert page.count(" ×</span>") == len(cut)
+    assert page.count(f"×: {why}.") == 1
+    view = View.of(found)
+    (facet,) = view.facets
+    whole = Facet("whole", tuple(tuple(0 for _ in row) for row in facet.rows))
+    monkeypatch.setattr(View, "of", lambda _: replace(view, facets=(facet, whole)))
+    page = sweep_report(found)
+    assert page.count(" ×</span>") == len(cut)
+    assert page.count(f"×: {why}.") == 1

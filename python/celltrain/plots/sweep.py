@@ -124,7 +124,7 @@ def lines(sweep: Sweep, measure: Measure, view: Grid) -> "Figure":
     which too many transfers or requests had not ended have hollow marks.
     """
     found, label = _scaled(sweep, measure)
-    cut = {*incomparable_points(sweep, measure.name)}
+    cut = _cut(sweep, measure, view, found)
     scale, limits = view.along.scale, bounds(measure)
     _check_along(view)
     if "y" in view.log:
@@ -226,6 +226,13 @@ def _shown(view: Grid, found: Sequence[Estimate]) -> list[Estimate]:
     return [found[point] for facet in view.facets for line in facet.rows for point in line]
 
 
+def _cut(sweep: Sweep, measure: Measure, view: Grid, found: Sequence[Estimate]) -> set[int]:
+    """The points that a picture marks, as too few ended there: those that have a mean, and are shown."""
+    shown = {point for facet in view.facets for line in facet.rows for point in line}
+    every = incomparable_points(sweep, measure.name)
+    return {point for point in every if point in shown and math.isfinite(found[point].mean)}
+
+
 def _check_along(view: Grid) -> None:
     """Refuses a logarithmic axis of steps that have no logarithm."""
     along = view.along
@@ -269,7 +276,7 @@ def heat_map(sweep: Sweep, measure: Measure, view: Grid) -> "Figure":
     if view.log:
         raise InputError("colours have no logarithmic axes: choose fewer curves, or some of their points")
     found, label = _scaled(sweep, measure)
-    cut = {*incomparable_points(sweep, measure.name)}
+    cut = _cut(sweep, measure, view, found)
     finite = [one.mean for one in _shown(view, found) if math.isfinite(one.mean)] or [0.0]
     with styled():
         figure, axes = _facet_panels(view, more=COLOUR_BAR)

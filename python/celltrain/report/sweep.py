@@ -241,7 +241,7 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
     factor, unit = text.scale(largest(found), sweep.unit(measure.name))
     scaled = [one.scaled(1 / factor) for one in found]
     label = text.with_unit(measure.title, unit)
-    cut = {*incomparable_points(sweep, measure.name)}
+    cut = {point for point in incomparable_points(sweep, measure.name) if math.isfinite(scaled[point].mean)}
     low, high = bounds(measure)
     limits = (low / factor, high / factor)
     has_panels = len(view.facets) > 1
@@ -253,7 +253,7 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
     for facet in view.facets:
         if view.has_many_lines:
             _heat_table(page, scaled, facet, view, cut)
-            if cut:
+            if not cut.isdisjoint(point for points in facet.rows for point in points):
                 page.text(f"×: {why_marked(measure.name)}.", "note")
             continue
         series = [
@@ -282,11 +282,12 @@ def _differ_by_scale(sweep: Sweep, measure: Measure, view: View) -> bool:
     return bool(scaling - {view.along.name, view.lines.name if view.lines else ""})
 
 
-def _caption(measure: Measure, found: Sequence[Estimate], view: View, cut: Collection[int]) -> str:
+def _caption(measure: Measure, found: Sequence[Estimate], view: View, cut: set[int]) -> str:
     """What the charts of a measure show."""
     lines = f", a colour for each {view.lines.name}" if view.lines else ""
-    shown = (found[point] for facet in view.facets for points in facet.rows for point in points)
-    hollow = f" Hollow marks: {why_marked(measure.name)}." if cut else ""
+    points = [point for facet in view.facets for row in facet.rows for point in row]
+    shown = (found[point] for point in points)
+    hollow = f" Hollow marks: {why_marked(measure.name)}." if cut.intersection(points) else ""
     said = f"{text.capital(measure.title)} over {view.along.name}{lines}."
     return f"{said}{parts.marks(shown)}{hollow}"
 
