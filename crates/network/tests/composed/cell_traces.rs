@@ -26,6 +26,10 @@ pub(crate) fn recorded(draw: &Draw, packets: bool) -> Option<Table> {
     }
     if packets || draw.chance(0.3) {
         put(&mut table, "packet", format!("{} B", 39 + draw.count(9_000)));
+        let mut fields = draw.beside("ECN fields");
+        if fields.feature() {
+            put(&mut table, "ecn", *fields.pick(&["ect0", "ect1"]));
+        }
     } else if draw.feature() {
         put(&mut table, "frame", draw.count(40) as i64);
     }
