@@ -61,7 +61,8 @@ def test_a_trace_changes_nothing_else(scenario: ct.Scenario) -> None:
     assert plain.fingerprints == traced.fingerprints
     assert plain.flows.equals(traced.flows)
     assert plain.series.is_empty()
-    assert set(traced.series["metric"]) == {"cwnd", "delivered", "occupancy", "utilisation"}
+    of_flows = {"cwnd", "delivered", "sampled_delay_mean", "sampled_delay_max"}
+    assert set(traced.series["metric"]) == {*of_flows, "occupancy", "utilisation"}
 
 
 def test_seed_and_replication_choose_the_random_numbers(scenario: ct.Scenario) -> None:
