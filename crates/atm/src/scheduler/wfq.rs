@@ -118,7 +118,8 @@ impl Wfq {
         // What the fluid system ended before keeps its tag.
         let place = place.max(tags.partition_point(|&tag| tag <= self.fluid.now()));
         if *common != Some(size) {
-            let sizes = (place..tags.len()).map(|place| queues.size(vc, place).expect("a unit with a tag waits"));
+            let sizes =
+                (place..tags.len()).map(|place| queues.size(vc, place).expect("a unit with a tag waits"));
             self.fluid.tag(vc, sizes, tags.range_mut(place..), self.service);
         } else if place < tags.len() {
             // Each takes the tag of the one before it.
