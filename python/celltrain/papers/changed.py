@@ -28,7 +28,7 @@ def changed(
     Args:
         paper: the paper.
         settings: dotted keys of its scenarios and their new values.
-        stacks: the stacks that are asked for: one at most.
+        stacks: the chosen stacks, at most one.
         tables: the tables and figures that are to run.
 
     Raises:

@@ -188,7 +188,7 @@ pub(crate) struct Incoming {
     pub(crate) stats: IncomingStats,
     /// The transfer delays of its frames, if they are measured.
     pub(crate) delays: Option<Box<Delays>>,
-    /// Follows these over time, if that is asked for.
+    /// Samples these over time, where the run is traced.
     pub(crate) delay_sampler: Option<Box<DelaySampler>>,
 }
 
