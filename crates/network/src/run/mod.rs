@@ -1,6 +1,5 @@
 //! A run: one replication of a scenario, from the start to its measures.
 
-mod bottleneck;
 mod classes;
 mod completions;
 mod distributions;
@@ -299,7 +298,7 @@ impl<'a> Experiment<'a> {
     /// The name of the port that occupancy, delay and utilisation of the summary are about; `None` if no flow crosses a switch.
     #[must_use]
     pub fn bottleneck(&self) -> Option<String> {
-        let link = bottleneck::bottleneck(&self.graph, self.scenario.spec())?;
+        let link = self.graph.bottleneck_link(self.scenario.spec())?;
         Some(self.graph.link_name(link))
     }
 

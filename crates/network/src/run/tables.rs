@@ -10,7 +10,6 @@ use celltrain_engine::{
 
 use super::{
     Experiment, FlowCounts, Metric, OtherCounts, PortCounts, bits_per_second,
-    bottleneck::bottleneck,
     completions::{CLASSES, Completion, Completions},
     loss_ratio,
 };
@@ -347,7 +346,7 @@ impl Experiment<'_> {
     }
 
     fn add_bottleneck(&self, summary: &mut Summary, ports: &[PortMeasures<'_>]) {
-        let link = bottleneck(&self.graph, self.scenario.spec());
+        let link = self.graph.bottleneck_link(self.scenario.spec());
         let port =
             ports.iter().find(|port| port.port.location == Location::Switch && Some(port.port.link) == link);
         let value = |get: &dyn Fn(&PortMeasures<'_>) -> f64| port.map_or(f64::NAN, get);

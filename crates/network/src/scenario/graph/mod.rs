@@ -1,6 +1,7 @@
 //! The network that a scenario describes: nodes, directed links, and flows with their routes.
 
 mod abr;
+mod bottleneck;
 mod clocks;
 mod contracts;
 mod fabric;
