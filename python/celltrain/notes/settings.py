@@ -6,7 +6,6 @@ from typing import Any
 
 from celltrain.cells import CELL_BITS
 from celltrain.notes.load import overloaded
-from celltrain.notes.marks import unmet_marks
 from celltrain.notes.memory import levels_out_of_reach
 from celltrain.notes.priority import served_later
 from celltrain.notes.routing import one_path
@@ -130,7 +129,7 @@ def notes(scenario: Scenario) -> list[str]:
     found += [*_late(scenario), *_never(scenario, settings), *_overcommitted(scenario, settings, contracts)]
     found += served_later(scenario) if _has_minimum(settings, contracts) else []
     found += [*overloaded(scenario), *levels_out_of_reach(scenario), *unread_tcp(scenario)]
-    return [*found, *unmet_marks(scenario, scenario.core.notes())]
+    return [*found, *scenario.core.notes()]
 
 
 def undrawn_start(scenario: Scenario) -> str | None:

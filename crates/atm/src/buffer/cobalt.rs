@@ -230,6 +230,7 @@ impl FrameRule for BySojournOrOverflow {
         "Høiland-Jørgensen, Täht and Morton 2018, Piece of CAKE; Feng, Shin, Kandlur and Saha 2002 (BLUE)";
     const PER_VC: &'static str = "the fate of the frames in progress at either end of the queue";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
+    const ECN: fn(&Params) -> Option<bool> = |params| Some(params.ecn);
 
     fn check(params: &Params) -> Result<(), ParamError> {
         codel::check_times(params.target, params.interval)

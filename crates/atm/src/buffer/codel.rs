@@ -225,6 +225,7 @@ impl FrameRule for BySojourn {
     const REFERENCE: &'static str = "Nichols and Jacobson 2012; RFC 8289";
     const PER_VC: &'static str = "the fate of the frames in progress at either end of the queue";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
+    const ECN: fn(&Params) -> Option<bool> = |params| Some(params.ecn);
 
     fn check(params: &Params) -> Result<(), ParamError> {
         params.check()

@@ -56,6 +56,7 @@ impl FrameRule for BelowFreeSpace {
     const REFERENCE: &'static str = "Choudhury and Hahne 1998";
     const PER_VC: &'static str = "the fate of the frame in progress, cells in the buffer";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
+    const ECN: fn(&Params) -> Option<bool> = |params| Some(params.ecn);
 
     fn check(params: &Params) -> Result<(), ParamError> {
         if params.alpha == Ratio::billionths(0) {

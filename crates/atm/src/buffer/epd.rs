@@ -52,6 +52,7 @@ impl FrameRule for BelowThreshold {
     const REFERENCE: &'static str = "Romanow and Floyd 1995; Cheon and Panwar, section 3.1";
     const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
+    const ECN: fn(&Params) -> Option<bool> = |params| Some(params.ecn);
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let cells = port.level("threshold", params.threshold)?;

@@ -57,6 +57,7 @@ impl FrameRule for BySojournPerVc {
     const REFERENCE: &'static str = "RFC 8290";
     const PER_VC: &'static str = "the fate of the frames in progress at either end of the queue, cells in the buffer, six numbers of CoDel";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
+    const ECN: fn(&Params) -> Option<bool> = |params| Some(params.ecn);
 
     fn check(params: &Params) -> Result<(), ParamError> {
         params.check()

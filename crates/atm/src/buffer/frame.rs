@@ -66,6 +66,8 @@ pub trait FrameRule: Sized {
     const LEVELS: Levels<Self::Params> = |_| Vec::new();
     /// Which end marks of discarded frames pass.
     const END_MARKS: fn(&Self::Params) -> EndMarks = |_| EndMarks::Broken;
+    /// As [`BufferPolicy::ecn`].
+    const ECN: fn(&Self::Params) -> Option<bool> = |_| None;
     /// For rules whose state changes with each cell. Without it the rest of an admitted frame passes as a train.
     const ON_CELL: Option<CellHook<Self>> = None;
     /// What [`FrameRule::ON_CELL`] comes to for cells within a frame each of which finds nothing else in the buffer, all at once. For
@@ -273,6 +275,10 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
 
     fn levels(params: &R::Params) -> Vec<(&'static str, Level)> {
         (R::LEVELS)(params)
+    }
+
+    fn ecn(params: &R::Params) -> Option<bool> {
+        (R::ECN)(params)
     }
 
     #[inline(always)]

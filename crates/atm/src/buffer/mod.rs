@@ -235,6 +235,12 @@ pub trait BufferPolicy: Sized {
         Vec::new()
     }
 
+    /// What the key `ecn` says: whether to mark frames of transports that answer marks. `None` for a policy without that key.
+    fn ecn(params: &Self::Params) -> Option<bool> {
+        let _ = params;
+        None
+    }
+
     /// Decides about a data cell or packet that arrives at `now`. A full buffer accepts nothing, whatever it is that is
     /// full ([`View::is_full`]).
     fn on_arrival<S: PortState>(

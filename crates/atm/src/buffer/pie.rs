@@ -243,6 +243,7 @@ impl FrameRule for ByDelay {
         "Refuses or marks new frames at random, so that the queueing delay stays at a target.";
     const REFERENCE: &'static str = "Pan et al. 2013; RFC 8033, appendix A and section 5.1 (marks)";
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
+    const ECN: fn(&Params) -> Option<bool> = |params| Some(params.ecn);
     const ON_CELL: Option<CellHook<Self>> = Some(|rule, cell, _, accepted, now| {
         if accepted {
             rule.enter(cell, now);

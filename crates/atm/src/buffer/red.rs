@@ -263,6 +263,7 @@ impl FrameRule for ByAverage {
         levels.into_iter().filter_map(|(key, level)| Some((key, level?))).collect()
     };
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
+    const ECN: fn(&Params) -> Option<bool> = |params| Some(params.ecn);
 
     fn check(params: &Params) -> Result<(), ParamError> {
         check(params)

@@ -32,6 +32,14 @@ macro_rules! policies {
                 }
             }
 
+            /// What the chosen policy's key `ecn` says, if it has that key: whether to mark frames.
+            #[must_use]
+            pub fn ecn(&self) -> Option<bool> {
+                match self.policy {
+                    $(PolicyName::$policy => $module::$policy::ecn(&self.$module),)*
+                }
+            }
+
             /// Checks that the chosen policy's levels are shares or in the unit of `buffer`.
             ///
             /// # Errors

@@ -136,6 +136,7 @@ impl FrameRule for Scripted {
         "the fate of the frame in progress, cells in the buffer, whether its previous frame was refused";
     const LEVELS: Levels<Params> = |params| vec![("low", params.low), ("high", params.high)];
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
+    const ECN: fn(&Params) -> Option<bool> = |params| Some(params.ecn);
 
     fn check(params: &Params) -> Result<(), ParamError> {
         compiled(&params.rule).map(|_| ())

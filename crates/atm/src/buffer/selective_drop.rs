@@ -68,6 +68,7 @@ impl FrameRule for WithinFairShare {
     const PER_VC: &'static str = "the fate of the frame in progress, cells in the buffer";
     const LEVELS: Levels<Params> = |params| vec![("threshold", params.threshold)];
     const END_MARKS: fn(&Params) -> EndMarks = |params| params.end_marks;
+    const ECN: fn(&Params) -> Option<bool> = |params| Some(params.ecn);
 
     fn new(params: &Params, port: &PortContext<'_>) -> Result<Self, ParamError> {
         let threshold = port.level("threshold", params.threshold)?;

@@ -177,6 +177,21 @@ fn end_marks_follow(rule: EndMarks, asked: &[Asked]) -> Result<(), String> {
     Ok(())
 }
 
+/// What notes on a scenario rest on.
+#[test]
+fn a_policy_with_the_key_ecn_says_what_it_is() {
+    for &policy in PolicyName::ALL {
+        let has_key = policy.info().schema.get("properties").is_some_and(|keys| keys.get("ecn").is_some());
+        assert_eq!(DiscardParams::of(policy).ecn(), has_key.then_some(false), "{policy:?}");
+        if has_key {
+            let name = policy.name();
+            let told: DiscardParams =
+                toml::from_str(&format!("policy = \"{name}\"\n{name}.ecn = true")).unwrap();
+            assert_eq!(told.ecn(), Some(true), "{policy:?}");
+        }
+    }
+}
+
 /// Every policy with each rule for end marks that it can follow.
 fn rules() -> Vec<(EndMarks, DiscardParams)> {
     let mut all = Vec::new();

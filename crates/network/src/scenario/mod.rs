@@ -135,7 +135,7 @@ impl Scenario {
         let graph = self.graph()?;
         let mut notes = graph.locked_phases(&self.spec);
         notes.extend(graph::tables_without_links(&self.spec));
-        notes.extend(graph.marks_without_effect());
+        notes.extend(graph.marks_without_effect(&self.spec));
         notes.extend(graph.unpaired_policies(&self.spec));
         notes.extend(graph.divided_flows(&self.spec));
         notes.extend(graph.pause_cycle());

@@ -30,12 +30,14 @@ fn marks_without_an_answer_and_answers_without_marks_are_noted() {
         ("cobalt", "", ""),
         ("fq-codel", "", "scheduler.discipline = \"flow-queue\""),
     ] {
-        let marks = policy == "dualpi2" || !key.is_empty();
+        let told = !key.is_empty();
+        let marks = policy == "dualpi2" || told;
         let switch = format!(
             "[switch]\nbuffer = \"100 packets\"\ndiscard = {{ policy = \"{policy}\", {policy} = {{ {key} }} }}\n{scheduler}"
         );
         for (tcp, expected) in [
-            (plain, marks.then_some(UNREAD)),
+            // DualPI2 marks one queue and drops from the other by intent.
+            (plain, told.then_some(UNREAD)),
             (ecn, (!marks).then_some(ON)),
             (prague, (!marks).then_some(ON)),
         ] {
@@ -44,6 +46,52 @@ fn marks_without_an_answer_and_answers_without_marks_are_noted() {
             assert!(expected.is_none_or(|part| found[0].contains(part)), "{found:?}");
         }
     }
+}
+
+/// The sentence names the key of the policy that the bottleneck has, where `[switch]` or `[[port]]` sets it.
+#[test]
+fn the_policy_that_there_is_is_told_to_mark() {
+    const CHOOSE: &str =
+        "choose a policy that can mark and turn that on, as in switch.discard.red.ecn = true";
+    let switch = |policy: &str| format!("switch.discard.policy = \"{policy}\"");
+    let port = |to: &str, discard: &str| {
+        format!("[[port]]\nfrom = \"switch1\"\nto = \"{to}\"\ndiscard = {{ {discard} }}")
+    };
+    let remedy = |tables: &str| {
+        let found = notes(&format!("tcp.ecn = true\n{tables}"));
+        assert!(found.len() == 1 && found[0].starts_with(ON), "{found:?}");
+        found[0].split_once("it has no effect; ").expect("a remedy").1.to_owned()
+    };
+    for policy in
+        ["epd", "selective-drop", "fba", "dynamic-threshold", "red", "codel", "cobalt", "pie", "script"]
+    {
+        let key = format!("switch.discard.{policy}.ecn = true");
+        assert_eq!(remedy(&switch(policy)), format!("set {key}"));
+        assert_eq!(notes(&format!("tcp.ecn = true\n{}\n{key}", switch(policy))), [""; 0], "{policy}");
+    }
+    for policy in ["tail-drop", "ppd", "espd", "double-epd"] {
+        assert_eq!(remedy(&switch(policy)), CHOOSE);
+    }
+    let own = port("switch2", "policy = \"fba\"");
+    assert_eq!(remedy(&format!("{}\n{own}", switch("ppd"))), "set port.0.discard.fba.ecn = true");
+    let own = port("switch2", "policy = \"ppd\"");
+    assert_eq!(remedy(&format!("{}\n{own}", switch("fba"))), CHOOSE);
+    // Told to mark, and never to: another value of `ecn` would not help.
+    let never = "policy = \"pie\", pie = { ecn = true, mark-threshold = 0.0 }";
+    assert_eq!(remedy(&format!("switch.discard = {{ {never} }}")), CHOOSE);
+}
+
+/// A policy that marks for nobody is one on the path that was told to.
+#[test]
+fn what_no_flow_crosses_is_not_told_to_mark() {
+    let dual = "[switch]\nbuffer = \"100 packets\"\ndiscard.policy = \"dualpi2\"\nscheduler.discipline = \"dual-queue\"";
+    let red = |from: &str, to: &str| {
+        let own = "discard = { policy = \"red\", red = { ecn = true } }\nscheduler.discipline = \"fifo\"";
+        format!("link.framing = \"packets\"\n{dual}\n[[port]]\nfrom = \"{from}\"\nto = \"{to}\"\n{own}")
+    };
+    assert_eq!(notes(&red("switch2", "switch1")), [""; 0]);
+    let found = notes(&red("switch1", "switch2"));
+    assert!(found.len() == 1 && found[0].contains(UNREAD), "{found:?}");
 }
 
 #[test]

@@ -6,9 +6,9 @@ use celltrain_atm::{
 };
 
 use super::{
-    super::spec::{EcnField, NodeKind, Traffic},
+    super::spec::{EcnField, NodeKind, Spec, Traffic},
     Flow, Graph, Link,
-    ports::{Crossing, context, crossing},
+    ports::{Crossing, context, crossing, place},
 };
 
 impl Flow {
@@ -32,11 +32,16 @@ impl Flow {
         let both = matches!(*self.traffic, Traffic::RequestResponse(_));
         there.chain(back.filter(move |_| both))
     }
+
+    /// Whether its data cross one of some links.
+    fn data_crosses(&self, links: &[bool]) -> bool {
+        self.data_hops().any(|link| links[link])
+    }
 }
 
 impl Graph {
     /// Sentences about ECN that has no effect: switches that do not mark what could be marked, or mark for nobody.
-    pub(in crate::scenario) fn marks_without_effect(&self) -> Vec<String> {
+    pub(in crate::scenario) fn marks_without_effect(&self, spec: &Spec) -> Vec<String> {
         let of_abr = self.flows.iter().find(|flow| flow.asks_for_marks() && flow.abr.is_some());
         let of_abr = of_abr.map(|flow| {
             format!(
@@ -45,29 +50,53 @@ impl Graph {
                 flow.name
             )
         });
-        of_abr.into_iter().chain(self.unmet_marks()).collect()
+        let unmet = if self.flows.iter().any(Flow::answers_marks) {
+            self.answers_without_marks(spec)
+        } else {
+            self.marks_without_answers()
+        };
+        of_abr.into_iter().chain(unmet).collect()
     }
 
-    fn unmet_marks(&self) -> Option<String> {
-        let marking = self.marking_ports();
-        let crosses_one = |flow: &&Flow| flow.data_hops().any(|link| marking[link]);
-        let mut answering = self.flows.iter().filter(|flow| flow.answers_marks()).peekable();
-        if let Some(&first) = answering.peek() {
-            let unmarked = answering.clone().count() - 1;
-            let others = match unmarked {
-                0 => String::new(),
-                1 => " and of another flow".to_owned(),
-                more => format!(" and of {more} other flows"),
-            };
-            return (!answering.any(|flow| crosses_one(&flow))).then(|| {
-                format!(
-                    "tcp.ecn is on and no switch marks on the path of flow \"{}\"{others}: it has no effect; choose a policy that can mark and \
-                     turn that on, as in switch.discard.red.ecn = true",
-                    first.name
-                )
-            });
+    /// A sentence about the first flow that answers marks, where no switch marks the data of any of them.
+    fn answers_without_marks(&self, spec: &Spec) -> Option<String> {
+        let marking = self.ports_of_switches(|port, vcs| self.marks(port, vcs));
+        let mut answering = self.flows.iter().filter(|flow| flow.answers_marks());
+        if answering.clone().any(|flow| flow.data_crosses(&marking)) {
+            return None;
         }
-        let mut unmarked: Vec<_> = self.flows.iter().filter(crosses_one).collect();
+        let first = answering.next()?;
+        let others = match answering.count() {
+            0 => String::new(),
+            1 => " and of another flow".to_owned(),
+            more => format!(" and of {more} other flows"),
+        };
+        let remedy = match self.key_to_mark(spec, first) {
+            Some(key) => format!("set {key} = true"),
+            None => "choose a policy that can mark and turn that on, as in switch.discard.red.ecn = true"
+                .to_owned(),
+        };
+        Some(format!(
+            "tcp.ecn is on and no switch marks on the path of flow \"{}\"{others}: it has no effect; {remedy}",
+            first.name
+        ))
+    }
+
+    /// The key that makes the bottleneck mark, if the data of a flow cross it and its policy has one that is off.
+    fn key_to_mark(&self, spec: &Spec, flow: &Flow) -> Option<String> {
+        let link = self.bottleneck_link(spec)?;
+        let port = &self.links[link];
+        let can = port.discard.ecn() == Some(false) && flow.data_hops().any(|hop| hop == link);
+        let table = place(spec, &self.nodes, port, "discard", |port| port.discard.is_some());
+        can.then(|| format!("{table}.{}.ecn", port.discard.policy.name()))
+    }
+
+    /// A sentence about policies that were told to mark what no transport answers. DualPI2 is not told to: it marks one queue and drops from
+    /// the other by intent.
+    fn marks_without_answers(&self) -> Option<String> {
+        let marking =
+            self.ports_of_switches(|port, vcs| port.discard.ecn() == Some(true) && self.marks(port, vcs));
+        let mut unmarked: Vec<_> = self.flows.iter().filter(|flow| flow.data_crosses(&marking)).collect();
         unmarked.retain(|flow| !flow.ignores_marks());
         let (said, remedy) = if unmarked.is_empty() {
             return None;
@@ -81,13 +110,11 @@ impl Graph {
         Some(format!("a switch would mark and {said}: it discards what it would mark; {remedy}"))
     }
 
-    /// Which links leave ports whose policies mark.
-    fn marking_ports(&self) -> Vec<bool> {
+    /// For each link whether it leaves a switch by a port of some property.
+    fn ports_of_switches(&self, has: impl Fn(&Link, &[Crossing]) -> bool) -> Vec<bool> {
         let vcs = crossing(self.links.len(), &self.flows);
         let in_switch = |port: &Link| self.nodes[port.from].kind == NodeKind::Switch;
-        std::iter::zip(&self.links, vcs)
-            .map(|(port, vcs)| in_switch(port) && self.marks(port, &vcs))
-            .collect()
+        std::iter::zip(&self.links, vcs).map(|(port, vcs)| in_switch(port) && has(port, &vcs)).collect()
     }
 
     fn marks(&self, port: &Link, vcs: &[Crossing]) -> bool {
