@@ -166,7 +166,7 @@ def read_cells(
     """
     import numpy as np
 
-    from celltrain.notes.settings import abr_flows
+    from celltrain.notes.contracts import abr_flows
 
     try:
         found = _core.passages(scenario.core, seed, replication, port.name, *span)

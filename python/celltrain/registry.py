@@ -414,7 +414,7 @@ def compared(known: Collection[str], *, is_offered: bool = False) -> list[Measur
     Args:
         known: the names of what was measured.
         is_offered: whether there is nothing but transfers and requests
-            (`celltrain.notes.settings.all_offered`), so that `OF_SHARES` are left out.
+            (`celltrain.notes.sources.all_offered`), so that `OF_SHARES` are left out.
     """
     waits = [name for name in WAITS if name in known]
     without = OF_SHARES if waits and is_offered else ()

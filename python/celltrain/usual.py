@@ -51,7 +51,7 @@ def usual_measures(
 
     Results of older versions, whose scenarios are not known, are compared by both.
     """
-    from celltrain.notes.settings import all_offered  # notes read the axes of sweeps, which are here
+    from celltrain.notes.sources import all_offered  # notes read the axes of sweeps, which are here
 
     is_offered = False
     with suppress(InputError, ScenarioError):
@@ -95,7 +95,7 @@ def unresponsive_groups(flows: Iterable[tuple[str, int, str, str, float]]) -> di
 
 def only_transfers(result: "Result") -> bool:
     """Whether all flows of a run are transfers, whose goodput is the load; unknown of older versions."""
-    from celltrain.notes.settings import all_end
+    from celltrain.notes.sources import all_end
 
     if "scenario_toml" not in result.manifest:
         return False

@@ -18,7 +18,7 @@ import celltrain as ct
 from celltrain.comparison import vary
 from celltrain.files import manifests
 from celltrain.lab import link
-from celltrain.notes.settings import all_end
+from celltrain.notes.sources import all_end
 from celltrain.report import comparison_report, parts, reproduction_report, run_report
 from celltrain.report.page import Page, Safe
 from celltrain.text import interval

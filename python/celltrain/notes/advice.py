@@ -15,8 +15,9 @@ from celltrain.notes.guarantees import broken_guarantees
 from celltrain.notes.limits import BY_TIMEOUT, BY_WINDOW, FLOW, MOST_OF_THE_TIME, PORT, Ports, sentences
 from celltrain.notes.one_buffer import crowded_out
 from celltrain.notes.samples import missed_peaks
-from celltrain.notes.settings import Read, begin_too_late, notes, undrawn_start
+from celltrain.notes.settings import Read, notes
 from celltrain.notes.short import LAST, SUMMED_UP, ended_early, too_short
+from celltrain.notes.sources import begin_too_late, undrawn_start
 from celltrain.notes.tables import discard_of_port, named
 from celltrain.notes.transport import hasty_timers
 from celltrain.registry import title

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from celltrain import _core
 from celltrain.cells import CELL_BITS, PAYLOAD_BITS
+from celltrain.notes.quantities import amount
 from celltrain.notes.tables import (
     WITH_EXITS,
     FlowTables,
@@ -98,15 +99,15 @@ def access_links(
         places = [*own.get(frozenset(ends(port, nodes)), ()), table_of(tables[1], "access")]
         places += [table_of(common, "access"), common]
         link = {key: value for place in reversed(places) for key, value in place.items()}
-        size, unit = in_base_unit(link.get("rate")) or (0.0, "")
-        if size > 0:
+        rate = amount(link.get("rate"))
+        if rate:
             framing = str(link.get("framing", "cells"))
             added = (
                 octets(link, "overhead")
                 if framing == "packets"
                 else octets(table_of(settings, "aal5"), "overhead")
             )
-            found[port] = Link(framing, size * (CELL_BITS if unit == "cells/s" else 1), added)
+            found[port] = Link(framing, rate, added)
     return found
 
 

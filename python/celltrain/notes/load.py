@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from celltrain.cells import CELL_BITS
+from celltrain.notes import quantities
 from celltrain.notes.framing import Link, access_links, links, packet_of, segment_of
 from celltrain.notes.tables import (
     FlowTables,
@@ -21,7 +21,6 @@ from celltrain.notes.tables import (
     traffic_of,
 )
 from celltrain.scenario import Scenario
-from celltrain.sweeps.axes import in_base_unit
 from celltrain.text import counted, quantity
 
 __all__ = ["Load", "Offer", "Vc", "active_time", "amount", "offers", "overloaded", "rate_keys", "vcs_of"]
@@ -41,9 +40,6 @@ LITTLE = 1e-3
 
 MOST_KEYS = 3
 """Keys of rates that a sentence names at most."""
-
-_BITS = {"cells/s": float(CELL_BITS), "bit/s": 1.0, "s": 1.0, "B": 8.0}
-"""What one of a unit is: bits per second, seconds, or bits."""
 
 
 class Load(NamedTuple):
@@ -292,5 +288,4 @@ def _mean_rate(traffic: Settings) -> float:
 
 def amount(value: object) -> float:
     """A rate or a time, or bytes as bits; 0 for what is none."""
-    size, unit = in_base_unit(value) or (0.0, "")
-    return size * _BITS.get(unit, 0.0)
+    return quantities.amount(value) or 0.0

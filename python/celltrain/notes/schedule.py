@@ -1,14 +1,14 @@
-"""Changes that a scenario schedules within the measured time: what follows them is no start-up transient."""
+"""Changes that a scenario schedules: what follows them is no start-up transient."""
 
 from collections.abc import Iterator, Mapping
 from itertools import count, takewhile
 from typing import Any, NamedTuple
 
-from celltrain.notes.settings import Source, owners, sources
+from celltrain.notes.sources import Source, owners, sources
 from celltrain.notes.tables import Settings, each, link_tables, picoseconds, table_of
 from celltrain.scenario import Scenario
 
-__all__ = ["Change", "first_change"]
+__all__ = ["Change", "dark_share", "first_change", "late_changes"]
 
 FEW_CYCLES = 10
 """Cycles in the measured time from which on they are one steady state, and not a change each."""
@@ -105,3 +105,37 @@ def _listed(settings: Settings, key: str) -> list[Any]:
     """The elements of a list; none of what is not there."""
     found = settings.get(key)
     return found if isinstance(found, list) else []
+
+
+def late_changes(scenario: Scenario) -> Iterator[str]:
+    """Changes of links that come after the end of the run."""
+    end = round(scenario.duration * 1e12)
+    for place, link in link_tables(scenario.to_dict()):
+        changes = [
+            (f"{place}.{key}.{n}.at", change.get("at"))
+            for key in ("rate-changes", "delay-changes")
+            for n, change in enumerate(each(link, key))
+        ]
+        changes.append((f"{place}.dark.from", table_of(link, "dark").get("from")))
+        late = [(key, time) for key, time in changes if picoseconds(time) >= end]
+        for key, time in late[:1]:
+            others = f", and the same holds for {len(late) - 1} more" if len(late) > 1 else ""
+            yield (
+                f'{key} = "{time}" is not before the end of the run ({scenario.duration:g} s): it has no '
+                f"effect{others}; set an earlier time, or a longer duration"
+            )
+
+
+def dark_share(scenario: Scenario) -> float:
+    """The largest share of the measured time for which a link is dark."""
+    begin, end = scenario.warm_up, scenario.duration
+    shares = [0.0]
+    for _, link in link_tables(scenario.to_dict()):
+        dark = table_of(link, "dark")
+        if not dark:
+            continue
+        first, length, every = (picoseconds(dark.get(key)) / 1e12 for key in ("from", "length", "every"))
+        since, until = max(begin, first), end if every else min(end, first + length)
+        time = max(until - since, 0.0) * (length / every if every else 1.0)
+        shares.append(time / (end - begin))
+    return max(shares)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from celltrain.notes.limits import MOST_OF_THE_TIME
-from celltrain.notes.settings import kinds_of_traffic, starts
+from celltrain.notes.sources import kinds_of_traffic, starts
 from celltrain.results.censored import (
     ANSWERS,
     CENSORED,

@@ -28,9 +28,11 @@ __all__ = [
     "node_names",
     "picoseconds",
     "policy_of_port",
+    "port_tables",
     "table_of",
     "tables_of",
     "traffic_of",
+    "without_effect",
 ]
 
 Settings = Mapping[str, Any]
@@ -150,6 +152,12 @@ def link_tables(settings: Settings) -> Iterator[tuple[str, Settings]]:
     yield from tables_of(settings, "link-override.link", "group.access", "group.exit")
 
 
+def port_tables(settings: Settings) -> Iterator[tuple[str, Settings]]:
+    """The tables that describe ports of switches, with their keys."""
+    yield "switch", table_of(settings, "switch")
+    yield from ((f"port.{n}", port) for n, port in enumerate(each(settings, "port")))
+
+
 def picoseconds(time: object) -> int:
     """A time, or the first one of a range of times, in picoseconds; 0 for what is none."""
     found = _BEGIN.match(time) if isinstance(time, str) else None
@@ -191,3 +199,8 @@ def defaults(table: str) -> Settings:
     (reference,) = schema["properties"][table]["allOf"]
     keys = schema["definitions"][reference["$ref"].rpartition("/")[2]]["properties"]
     return {key: one.get("default") for key, one in keys.items()}
+
+
+def without_effect(key: str, why: str, change: str) -> str:
+    """What is said of a setting that nothing reads, and what to set beside it."""
+    return f"{key} has no effect where {why}: {change}, or leave it out"

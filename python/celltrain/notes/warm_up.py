@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
 from celltrain.notes.schedule import Change, first_change
-from celltrain.notes.settings import has_transfers
+from celltrain.notes.sources import has_transfers
 from celltrain.notes.tables import each, tables_of
 from celltrain.scenario import Scenario
 from celltrain.sweeps.axes import in_base_unit
