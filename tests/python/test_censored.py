@@ -197,7 +197,8 @@ def test_notes_take_maxima_of_runs_and_of_sweeps_alike(monkeypatch: pytest.Monke
         seen.append(means)
         return []
 
-    monkeypatch.setattr("celltrain.notes.advice.too_short", short)
+    for module in ("runs", "sweep"):
+        monkeypatch.setattr(f"celltrain.notes.advice.{module}.too_short", short)
     scenario = ct.Scenario.from_dict({**CLIENTS, "duration": "100 ms"})
     found = ct.run(scenario, replications=3)
     assert isinstance(found.notes, list)

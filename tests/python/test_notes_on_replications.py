@@ -1,7 +1,8 @@
 """Notes on replications that are too few, or all alike."""
 
 import celltrain as ct
-from celltrain.notes.advice import ALIKE, MEASURED_ALIKE, advice, advice_on_sweep, advice_on_variants
+from celltrain.notes.advice import advice, advice_on_sweep, advice_on_variants
+from celltrain.notes.advice.alike import ALIKE, MEASURED_ALIKE
 from celltrain.sweeps.result import Lack, imprecise, lacking
 
 

@@ -18,7 +18,8 @@ import pytest
 
 import celltrain as ct
 from celltrain import papers, statistics
-from celltrain.notes.advice import ALIKE, MEASURED_ALIKE, advice_on_paper
+from celltrain.notes.advice import advice_on_paper
+from celltrain.notes.advice.alike import ALIKE, MEASURED_ALIKE
 from celltrain.papers import printed, recordings, running, statements
 from celltrain.papers.comparisons import KINDS, Limits, Part, judged
 from celltrain.papers.description import Column, Fitted

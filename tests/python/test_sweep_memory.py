@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import celltrain as ct
-from celltrain.notes import advice
+from celltrain.notes.advice.fruitless import SENT
 from celltrain.sweeps import result
 from memory import PEAK
 
@@ -58,10 +58,10 @@ def test_memory_does_not_grow_with_the_runs(scenario_file: Path) -> None:
 ADVISE = """
 import sys
 import polars as pl
-from celltrain.notes import advice
+from celltrain.notes.advice import alike, fruitless, sweep
 from celltrain.results import reading
 
-advice.STRETCH, reading.STRETCH = 500, 1 << 15
+sweep.STRETCH, reading.STRETCH = 500, 1 << 15
 
 class Swept:
     manifest = {"points": int(sys.argv[2])}
@@ -69,11 +69,11 @@ class Swept:
     def scan(self, name):
         return pl.scan_parquet(sys.argv[1])
 
-alike = advice._alike_points(Swept(), ())
-flows, ports = (advice._of_sweep(Swept(), "", names) for names in (advice.SENT, advice.LOST))
-fruitless = advice._fruitless(advice._without_goodput(flows), ports)
-said = (advice.ALIKE, advice.MEASURED_ALIKE)
-print(peak_memory(), *(len(alike[one]) for one in said), len(list(fruitless)))
+points = sweep._alike_points(Swept(), ())
+flows, ports = (sweep._of_sweep(Swept(), "", names) for names in (fruitless.SENT, fruitless.LOST))
+runs = fruitless.fruitless(fruitless.without_goodput(flows), ports)
+said = (alike.ALIKE, alike.MEASURED_ALIKE)
+print(peak_memory(), *(len(points[one]) for one in said), len(list(runs)))
 """
 
 
@@ -95,7 +95,7 @@ def test_memory_of_notes_does_not_grow_with_the_points(tmp_path: Path) -> None:
             fingerprint=pl.when(pl.col("row") // (2 * metrics) % 4 == 0)
             .then(pl.col("row") // metrics % 2)
             .otherwise(0),
-            **dict.fromkeys(advice.SENT, pl.lit(1.0)),
+            **dict.fromkeys(SENT, pl.lit(1.0)),
         ).write_parquet(file, row_group_size=8192)
         command = [sys.executable, "-c", PEAK + ADVISE, str(file), str(points)]
         answer = subprocess.run(command, capture_output=True, text=True, check=True)
