@@ -26,6 +26,7 @@ from celltrain.results.censored import (
 from celltrain.sweeps.censored import censored_at, incomparable
 from celltrain.sweeps.view import Facet, View
 from celltrain.verdicts import Verdict
+from networks import CLIENTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,30 +34,6 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-CLIENTS: dict[str, Any] = {
-    "schema": 1,
-    "name": "clients",
-    "seed": 1,
-    "duration": "300 ms",
-    "warm-up": "20 ms",
-    "topology": {"kind": "dumbbell"},
-    "link": {"framing": "packets", "rate": "1 Gbit/s", "delay": "10 us", "trunk": {"rate": "100 Mbit/s"}},
-    "switch": {"buffer": "unlimited"},
-    "group": [
-        {
-            "name": "c",
-            "flows": 30,
-            "traffic": {
-                "kind": "request-response",
-                "request": {"kind": "fixed", "bytes": "200 B"},
-                "response": {"kind": "pareto", "shape": 1.1, "minimum": "10 kB", "maximum": "10 MB"},
-                "think": "10 ms",
-                "think-distribution": "exponential",
-            },
-        }
-    ],
-}
-"""Clients of which many wait for an answer when the run ends."""
 
 RESPONSE = "group.0.traffic.response"
 SMALL = {"kind": "fixed", "bytes": "1 kB"}

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from rich.console import Console
 
 import celltrain as ct
-from celltrain import experiment, terminal
 from celltrain.cli import application
 from celltrain.cli.application import COMMANDS, command
 from celltrain.comparison import known_policies
-from celltrain.comparison import run as comparing
 from conftest import as_json, said_once
 
 if TYPE_CHECKING:
@@ -267,7 +259,6 @@ def test_compare(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
 
 
 ROOT = Path(__file__).parents[2]
-
 PAPER = ("reproduce", "espd", "--stack", "opnet-1998", "--replications", "2", "--seed", "4")
 
 
@@ -325,118 +316,6 @@ def test_strict_exits_with_1_when_a_claim_is_contradicted(
     assert cli(*three, "--strict").code == 0
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"schema = ", ("bad.toml",)),
-        (b"\xff\xfe\x00", ("bad.toml",)),
-        (b"", ("bad.toml",)),
-        (b"schema = 1\nname = 'x'\nduration = 'soon'\n", ("bad.toml", "duration")),
-        (b"schema = 1\nname = 'x'\nextends = 'nowhere.toml'\n", ("nowhere.toml",)),
-    ],
-)
-def test_a_bad_scenario_file(cli: Cli, tmp_path: Path, content: bytes, words: tuple[str, ...]) -> None:
-    bad = tmp_path / "bad.toml"
-    bad.write_bytes(content)
-    for start in (("run",), ("check",), ("compare", "--policies", "epd,ppd")):
-        answer = cli(*start, bad)
-        assert (answer.code, answer.out) == (2, "")
-        assert "Traceback" not in answer.err
-        for word in words:
-            assert word in answer.err
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("run", "FILE"),
-        ("compare", "FILE", "--policies", "epd,ppd"),
-        ("reproduce", "espd"),
-        ("reproduce", "all"),
-        ("suite", "aqm"),
-    ],
-)
-def test_nothing_is_replaced_where_no_folder_is_written(
-    cli: Cli, scenario_file: Path, words: tuple[str, ...]
-) -> None:
-    command = [str(scenario_file) if word == "FILE" else word for word in words]
-    said_once(cli(*command, "--overwrite"), "--overwrite replaces what is in a folder", "--out results/first")
-
-
-def test_a_scenario_that_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
-    said_once(cli("run", tmp_path / "missing.toml"), "missing.toml")
-    said_once(cli("run", tmp_path), str(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--set", "tcp.rto-min"), ("KEY=VALUE",)),
-        (
-            ("--set", "seed=1", "--set", "seed = 2"),
-            ("--set has seed twice: leave --set seed=1 or --set seed=2 out",),
-        ),
-        (("--set", "tcp.rto-mim=1 s"), ("rto-mim", "rto-min")),
-        (("--set", "switch.discard.policy=edp"), ("edp",)),
-        (("--set", "switch.discard.epd.threshold=300 %"), ("threshold",)),
-        (("--set", "link.rate=0 bit/s"), ("rate",)),
-        (("--set", "duration=3 bananas"), ("duration",)),
-        (("--replications", "0"), ("replications",)),
-        (("--jobs", "-1"), ("jobs",)),
-        (("--seed", "-1"), ("seed",)),
-    ],
-)
-def test_bad_options_of_run(
-    cli: Cli, scenario_file: Path, tmp_path: Path, arguments: tuple[str, ...], words: tuple[str, ...]
-) -> None:
-    out = tmp_path / "deep" / "out"
-    said_once(cli("run", scenario_file, "--out", out, *arguments), *words)
-    assert not (tmp_path / "deep").exists(), "nothing is written for bad input"
-
-
-def test_an_option_that_is_no_number_is_a_usage_error(cli: Cli, scenario_file: Path) -> None:
-    answer = cli("run", scenario_file, "--replications", "many")
-    assert (answer.code, answer.out) == (2, "")
-    assert "Traceback" not in answer.err
-
-
-def test_an_output_that_cannot_be_written(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_text("keep me")
-    said_once(cli("run", scenario_file, "--out", file), str(file))
-    said_once(cli("run", scenario_file, "--out", file / "below"), str(file))
-    said_once(cli("run", scenario_file, "--out", tmp_path), "not empty")
-    assert file.read_text() == "keep me"
-    assert sorted(place.name for place in tmp_path.iterdir()) == ["file", "small.toml"]
-
-
-def test_a_full_disk(cli: Cli, scenario_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(self: Path, *_: object, **__: object) -> int:
-        raise OSError(28, "No space left on device", str(self))
-
-    monkeypatch.setattr(Path, "write_text", full)
-    said_once(cli("run", scenario_file, "--out", tmp_path / "out"), "No space left")
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("reproduce", "esdp"), ("unknown paper 'esdp'", "did you mean 'espd'")),
-        (("reproduce", "espd", "--table", "9"), ("unknown table '9'", "Table 8")),
-        (("reproduce", "espd", "--figure", "1"), ("unknown figure '1'", "Figure 2")),
-        (("reproduce", "espd", "--stack", "renoo"), ("unknown stack 'renoo'", "did you mean 'reno'")),
-        (("policies", "espdd"), ("unknown policy 'espdd'", "did you mean 'espd'")),
-        (("bench", "--workload", "nothing"), ("unknown workload 'nothing'",)),
-        (("bench", "--seconds", "0"), ("--seconds",)),
-    ],
-)
-def test_unknown_names_suggest_the_nearest(
-    cli: Cli, arguments: tuple[str, ...], words: tuple[str, ...]
-) -> None:
-    said_once(cli(*arguments), *words)
-
-
 def test_all_stands_for_the_policies_that_a_scenario_takes(cli: Cli, scenario_file: Path) -> None:
     # Virtual queues count packets and refuse a buffer of bytes.
     in_bytes = ("--set", "link.framing=packets", "--set", "switch.buffer=20 kB")
@@ -452,326 +331,6 @@ def test_all_stands_for_the_policies_that_a_scenario_takes(cli: Cli, scenario_fi
     )
 
 
-@pytest.mark.parametrize(
-    ("policies", "words"),
-    [
-        ("epd", ("two different",)),
-        ("epd,epd", ("the variant epd is there twice",)),
-        ("epd,espdd", ("espdd", "espd")),
-        ("", ("--policies lists nothing",)),
-    ],
-)
-def test_bad_policies_of_compare(
-    cli: Cli, scenario_file: Path, policies: str, words: tuple[str, ...]
-) -> None:
-    said_once(cli("compare", scenario_file, "--policies", policies), *words)
-
-
-@pytest.mark.parametrize("varied", ["tcp.stack=\udcff,reno", "\udcff=1,2"])
-def test_values_that_are_no_unicode_are_refused(cli: Cli, scenario_file: Path, varied: str) -> None:
-    """So Python gives bytes of the command line that are no UTF-8."""
-    said_once(cli("compare", scenario_file, "--vary", varied), "expected text of characters that Unicode has")
-
-
-@pytest.mark.parametrize(
-    ("given", "set_", "words"),
-    [
-        (("--policies", "epd,ppd"), "switch.discard.policy=red", ("--policies sets switch.discard.policy",)),
-        (("--vary", "tcp.mss=500 B,400 B"), "tcp.mss=300 B", ("--set tcp.mss has no effect", "--vary")),
-        (
-            ("--vary", 'traffic.size={kind="fixed"},{kind="pareto"}'),
-            "traffic.size.kind=fixed",
-            ("--set traffic.size.kind has no effect, as --vary sets traffic.size",),
-        ),
-    ],
-)
-def test_what_the_variants_set_is_not_set_for_all(
-    cli: Cli, scenario_file: Path, given: tuple[str, str], set_: str, words: tuple[str, ...]
-) -> None:
-    said_once(cli("compare", scenario_file, *given, "--set", set_), *words)
-    if given[0] == "--policies":
-        said_once(cli("plot", "queue", scenario_file, *given, "--set", set_), *words)
-
-
-def test_papers_that_are_not_found(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CELLTRAIN_PAPERS", str(tmp_path))
-    said_once(cli("reproduce", "espd"), "unknown paper 'espd'", "known: none")
-    said_once(cli("reproduce", tmp_path), "is not the folder of a paper", "paper.toml")
-
-
-def _heed_interrupts() -> None:
-    """In the background a process inherits that interrupts are ignored; at a terminal it does not."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals differ on Windows")
-def test_an_interrupt_leaves_cleanly(scenario_file: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    command = [sys.executable, "-m", "celltrain", "run", str(scenario_file), "--out", str(out)]
-    command += ["--set", "duration=100000 s", "--set", "sample=1 s", "--no-trace"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_heed_interrupts
-    ) as process:
-        # The folder appears just before the runs begin; nothing here depends on how long that takes.
-        while not out.exists() and process.poll() is None:
-            time.sleep(0.01)
-        # As a person would: once more if nothing happens. The first may meet the process in an import.
-        while process.poll() is None:
-            process.send_signal(signal.SIGINT)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(5)
-        printed, complained = process.communicate()
-    assert process.returncode == 130, complained
-    assert printed == ""
-    assert "interrupted" in complained
-    assert "kept in" not in complained
-    assert "Traceback" not in complained
-    assert not out.exists()
-
-
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize("kind", ["run", "compare", "sweep"])
-def test_an_interrupt_before_a_run_has_ended_keeps_nothing(
-    cli: Cli,
-    scenario_file: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    kind: str,
-    number: signal.Signals,
-    status: int,
-) -> None:
-    def interrupted(*_: object) -> None:
-        signal.raise_signal(number)
-
-    if number == signal.SIGINT:
-        # A shell starts what runs in its background with this signal ignored.
-        signal.signal(number, signal.default_int_handler)
-    before = signal.getsignal(number)
-    plan = tmp_path / "plan.toml"
-    plan.write_text(
-        f'scenario = "{scenario_file.name}"\n[sweep]\ngrid = {{ "switch.buffer" = ["1 cell", "2 cells"] }}\n'
-    )
-    words: dict[str, list[str | Path]] = {
-        "run": [scenario_file],
-        "compare": [scenario_file, "--policies", "epd,ppd"],
-        "sweep": [plan],
-    }
-    out = tmp_path / "out"
-    with monkeypatch.context() as patched:
-        patched.setattr("celltrain.runs.making.drive", interrupted)
-        answer = cli(kind, *words[kind], "--out", out)
-    assert (answer.code, answer.out, answer.err) == (status, "", "interrupted: no run was kept\n")
-    assert out.exists() == (kind == "sweep"), "a sweep has written its plan"
-    assert signal.getsignal(number) == before
-    with monkeypatch.context() as patched:
-        patched.setattr("celltrain.files.folder.Folder.finish", interrupted)
-        answer = cli(kind, *words[kind], "--out", out)
-    assert answer.code == status
-    assert f"the runs that ended are kept in {out}" in answer.err
-
-
-def test_a_signal_that_is_ignored_stays_so(
-    cli: Cli, scenario_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prepare = experiment.replicate
-
-    def terminated(*arguments: Any) -> Any:
-        signal.raise_signal(signal.SIGTERM)
-        return prepare(*arguments)
-
-    monkeypatch.setattr(experiment, "replicate", terminated)
-    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    try:
-        assert cli("run", scenario_file).code == 0
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals differ on Windows")
-@pytest.mark.parametrize(
-    ("what", "status"), [("raise KeyboardInterrupt", 130), ("signal.raise_signal(signal.SIGTERM)", 143)]
-)
-def test_an_interrupt_while_the_command_is_loaded(what: str, status: int) -> None:
-    """Python and the entry point load; whatever is loaded next is interrupted."""
-    script = (
-        "import signal, sys, celltrain\n"
-        "class Interrupted:\n"
-        "    def find_spec(self, name, *_):\n"
-        "        if name not in ('celltrain.cli', 'atexit'):\n"
-        f"            {what}\n"
-        "sys.meta_path.insert(0, Interrupted())\n"
-        "from celltrain.cli import main\n"
-        "main()"
-    )
-    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (answer.returncode, answer.stdout, answer.stderr) == (status, "", "interrupted\n")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals differ on Windows")
-@pytest.mark.parametrize(
-    ("when", "statuses"),
-    [
-        # As soon as the command has ended.
-        ("cli.exec = lambda _: signal.raise_signal(signal.SIGINT)", {130}),
-        # While Python waits for threads.
-        (
-            (
-                "def late():\n"
-                "    threading.main_thread().join()\n"
-                # As a person would: once more if nothing happens. The first may come just before the main
-                # thread begins to wait, which then sleeps on.
-                "    while True:\n"
-                "        os.kill(os.getpid(), signal.SIGINT)\n"
-                "        time.sleep(0.2)\n"
-                "threading.Thread(target=late).start()"
-            ),
-            {130},
-        ),
-        # While it cleans up: too late for anything.
-        ("atexit.register(signal.raise_signal, signal.SIGINT)", {0}),
-        (
-            (
-                "class Late:\n"
-                "    def __del__(self, kill=os.kill, own=os.getpid(), number=signal.SIGINT):\n"
-                "        kill(own, number)\n"
-                "late = Late()"
-            ),
-            {0},
-        ),
-    ],
-)
-def test_an_interrupt_after_the_output(when: str, statuses: set[int]) -> None:
-    """The module: "130 interrupted", never the signal's own status, and no traceback."""
-    script = (
-        "import atexit, os, signal, sys, threading, time\n"
-        "from celltrain import cli\n"
-        "sys.argv = ['celltrain', '--version']\n"
-        f"{when}\n"
-        "cli.main()"
-    )
-    command = [sys.executable, "-c", script]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=_heed_interrupts)
-    assert answer.stdout.startswith("celltrain ")
-    assert answer.returncode in statuses, answer.stderr
-    assert answer.stderr in ("", "interrupted\n")
-
-
-@pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
-def test_no_number_of_a_table_is_cut_off(
-    scenario_file: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli, width: int
-) -> None:
-    words = ("compare", scenario_file, "--policies", "tail-drop,epd")
-    whole = cli(*words).out
-    monkeypatch.setattr(terminal, "_console", lambda: Console(highlight=False, width=width))
-    shown = cli(*words).out
-    assert "\u2026" not in shown
-    numbers = re.findall(r"-?[\d.,]+ \u00b1 [\d.,]+", whole)
-    assert sorted(re.findall(r"-?[\d.,]+ \u00b1 [\d.,]+", shown)) == sorted(numbers)
-    means = shown.partition("interval\n")[2].partition("\nDifference")[0].splitlines()
-    assert max(map(len, means)) <= width
-    heads = sum(line.startswith(" varia") for line in means)
-    assert (heads == 1) == (width == 200)
-    assert sum(line.startswith(" tail-d") for line in means) == heads
-
-
-@pytest.mark.parametrize("width", [1, 10, 20, 30, 40, 60, 100])
-def test_a_table_wider_than_the_terminal_is_whole(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], width: int
-) -> None:
-    """The function: "A number is never cut off"; neither is the name of what it is of."""
-    columns = ("switch.discard.policy", "switch.buffer", "tcp.stack", "link.delay", "goodput", "mean delay")
-    lines = [
-        ("tail-drop", "1000 cells", "reno", "500 us", "1.0 \u00b1 0.2 Mbit/s", "0.99"),
-        ("ppd", "100 cells", "linux-bbr", "1 ms", "111.8 \u00b1 12.2 Mbit/s", "0.8441 ms"),
-    ]
-    monkeypatch.setattr(terminal, "_console", lambda: Console(highlight=False, width=width))
-    terminal.table(columns, lines, text_columns=4)
-    shown = capsys.readouterr().out
-    for number in (*lines[0][4:], *lines[1][4:], "goodput", "mean delay"):
-        assert number in shown
-    letters = "".join(shown.split())
-    for word in ("tail-", "ppd", "1000", "reno", "linux-", "500us", "1ms", "switch", "tcp.st"):
-        assert word in letters
-    if width == 100:
-        assert max(map(len, shown.splitlines())) <= width
-
-
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
-def test_an_output_that_lacks_letters_is_no_error(scenario_file: Path, tmp_path: Path, encoding: str) -> None:
-    """Encodings other than UTF-8 lack the rules of tables, and ASCII the plus-minus sign."""
-    named = tmp_path / "named.toml"
-    named.write_text(
-        scenario_file.read_text().replace("two sources", "Stra\u00dfe \u4e2d \U0001f682"), encoding="utf-8"
-    )
-    words = [sys.executable, "-m", "celltrain", "run", str(named), "--replications", "2"]
-    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
-    shown = subprocess.run(words, capture_output=True, env=environment, check=False)
-    assert (shown.returncode, shown.stderr) == (0, b"")
-    assert b"goodput" in shown.stdout
-    said = subprocess.run([*words, "--json"], capture_output=True, env=environment, check=True).stdout
-    assert json.loads(said.decode(encoding))["name"] == "Stra\u00dfe \u4e2d \U0001f682, one trunk"
-
-
-@pytest.mark.skipif(os.name == "nt", reason="a locale of POSIX")
-def test_the_locale_of_c_is_no_error(scenario_file: Path, tmp_path: Path) -> None:
-    """There the errors of streams are "surrogateescape" (PEP 538), and ASCII lacks as many letters."""
-    named = tmp_path / "named.toml"
-    named.write_text(scenario_file.read_text().replace("two sources", "Stra\u00dfe"), encoding="utf-8")
-    words = [sys.executable, "-m", "celltrain", "run", str(named), "--replications", "2"]
-    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONIOENCODING", "HOME")}
-    environment = {**kept, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    shown = subprocess.run(words, capture_output=True, env=environment, check=False)
-    assert (shown.returncode, shown.stderr) == (0, b"")
-    assert b"goodput" in shown.stdout
-
-
-@pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX closes it")
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
-def test_an_output_that_is_closed_is_no_error(scenario_file: Path, tmp_path: Path, closed: str) -> None:
-    words = [sys.executable, "-m", "celltrain", "run", str(scenario_file), "--out", str(tmp_path / "out")]
-    answer = subprocess.run(["sh", "-c", f'"$@" {closed}', "sh", *words], check=False)
-    assert answer.returncode == 0
-    assert ct.read(tmp_path / "out")
-
-
-@pytest.mark.skipif(os.name == "nt", reason="a closed pipe is another error on Windows")
-@pytest.mark.parametrize("with_stderr", [False, True])
-@pytest.mark.parametrize(
-    "words", [["policies"], ["policies", "--json"], ["--help"], ["--version"], ["run", "FILE"]], ids=" ".join
-)
-def test_a_reader_that_went_away(words: list[str], with_stderr: bool, scenario_file: Path) -> None:
-    """It is no contradicted claim; nothing is said of it, as there may be nobody to hear it."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    command = [sys.executable, "-m", "celltrain", *words]
-    answer = subprocess.run(
-        [str(scenario_file) if word == "FILE" else word for word in command],
-        stdout=writer,
-        stderr=writer if with_stderr else subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    os.close(writer)
-    assert (answer.returncode, answer.stderr or "") == (141, "")
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no such device")
-@pytest.mark.parametrize(
-    "words", [("policies",), ("run", "FILE", "--json"), ("compare", "FILE", "--policies", "epd,ppd")]
-)
-def test_an_output_that_is_full(words: tuple[str, ...], scenario_file: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "celltrain",
-        *(str(scenario_file) if one == "FILE" else one for one in words),
-    ]
-    with Path("/dev/full").open("w") as full:
-        answer = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    said = "error: cannot write the output: No space left on device\n"
-    assert (answer.returncode, answer.stderr) == (2, said)
-
-
 def test_values_of_any_setting_can_be_compared(cli: Cli, scenario_file: Path) -> None:
     varied = ("--vary", "switch.buffer=100 cells,200 cells", "--vary", "tcp.nagle=true,false")
     found = as_json(cli("compare", scenario_file, *varied, "--replications", "3", "--json"))
@@ -785,51 +344,11 @@ def test_values_of_any_setting_can_be_compared(cli: Cli, scenario_file: Path) ->
     assert set(found["gain_of_pairing"]) == {row["metric"] for row in found["rows"]}
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ((), ("--policies", "--vary")),
-        (("--policies", "epd,ppd", "--vary", "switch.buffer=1 cells"), ("not --policies and --vary",)),
-        (("--vary", "switch.buffer"), ("--vary takes KEY=VALUE",)),
-        (("--vary", "switch.buffer="), ("no values",)),
-        (("--vary", "switch.buffer=100 cells"), ("two different",)),
-        (("--vary", "link.delay=1 ms,1000 us"), ("variants 1 ms and 1000 us are the same scenario",)),
-        (("--vary", "link.delay=1 ms,1 ms,2 ms"), ("the variant 1 ms is there twice",)),
-        (
-            ("--vary", "tcp.stack=reno", "--vary", "tcp.stack = sack,cubic"),
-            ("--vary has tcp.stack twice: list its values with commas, --vary tcp.stack=reno,sack,cubic",),
-        ),
-        (("--vary", "switch.bufer=1,2"), ("variant 1", 'did you mean "buffer"')),
-        (("--vary", "switch.buffer=" + "9" * 5000 + ",1 cells"), ("variant 999", "switch.buffer")),
-    ],
-)
-def test_bad_variants(
-    cli: Cli, scenario_file: Path, options: tuple[str, ...], words: tuple[str, ...]
-) -> None:
-    said_once(cli("compare", scenario_file, *options), *words)
-
-
 def test_a_warning_is_noted_once(capsys: pytest.CaptureFixture[str]) -> None:
     """A warning as matplotlib gives it whenever it draws a letter that its font lacks."""
     for place in (application.PACKAGE / "plots" / "style.py",) * 2:
         application._show_warning(UserWarning("a letter is missing"), UserWarning, str(place), 1)
     assert capsys.readouterr().err == "note: a letter is missing\n"
-
-
-def test_a_path_that_is_empty_is_refused(
-    cli: Cli, scenario_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # It would stand for the current folder: results were written among other files.
-    (empty := tmp_path / "empty").mkdir()
-    monkeypatch.chdir(empty)
-    said_once(cli("run", scenario_file, "--out", ""), "--out is empty: write a path, or '.' for this folder")
-    said_once(cli("plot", "queue", scenario_file, "--out="), "--out is empty")
-    said_once(cli("plot", "windows", ""), "FOLDER is empty")
-    said_once(cli("store", ""), "FOLDER is empty")
-    said_once(cli("new", ""), "DIR is empty")
-    for words in (("run",), ("plot", "queue"), ("check",), ("sweep",)):
-        said_once(cli(*words, ""), "path: expected a path, not ''")
-    assert not list(empty.iterdir())
 
 
 def test_groups_whose_names_end_in_numbers_are_called_by_them(
@@ -847,22 +366,3 @@ def test_groups_whose_names_end_in_numbers_are_called_by_them(
         ["tcp2", "1"],
         ["web", "11"],
     ]
-
-
-def test_what_is_refused_after_the_runs_says_that_they_are_kept(
-    cli: Cli, scenario_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where no trial tells that runs lack a measure."""
-    out = tmp_path / "out"
-    words = ("compare", scenario_file, "--policies", "epd,ppd", "--replications", "2", "--out", out)
-    brief = (*words, "--set", "duration=80 ms")
-    with monkeypatch.context() as untold:
-        untold.setattr(comparing, "measured", lambda scenarios, **_: [None for _ in scenarios])
-        answer = cli(*brief, "--measure", "fct_mean")
-    assert (answer.code, answer.out) == (2, "")
-    assert f"the runs that ended are kept in {out}: a corrected command goes on from there" in answer.err
-    assert cli(*brief, "--measure", "goodput").code == 0
-    assert ct.Comparison.read(out).manifest["reused"] == 4
-    refused = cli(*brief, "--measure", "fct_mean")
-    assert (refused.code, "are kept" in refused.err) == (2, False), "no run was made"
-    assert ct.Comparison.read(out).manifest["complete"]

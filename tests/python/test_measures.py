@@ -281,3 +281,14 @@ traffic = { kind = "finite", bytes = "300 kB" }
     assert new == int(new), "all new segments are full"
     (efficiency,) = result.sample("efficiency")
     assert efficiency == pytest.approx(new / flow["cells_useful"])
+
+
+def test_the_bits_of_a_cell_stand_in_one_place() -> None:
+    """They stood in five: no other module writes 424, or 53 x 8."""
+    package = Path(ct.__file__).parent
+    found = [
+        str(file.relative_to(package))
+        for file in sorted(package.rglob("*.py"))
+        if re.search(r"(?<![\w.])424(\.0)?(?![\w.])|8 \* 53|53 \* 8", file.read_text(encoding="utf-8"))
+    ]
+    assert found == ["cells.py"]

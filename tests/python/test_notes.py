@@ -15,37 +15,11 @@ from celltrain.notes.framing import links
 from celltrain.notes.priority import shortfalls
 from celltrain.notes.schedule import first_change
 from celltrain.notes.warm_up import settling_times, warnings, warnings_of_variants
+from networks import CLIENTS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SIZES = {"kind": "pareto", "shape": 1.1, "minimum": "10 kB", "maximum": "10 MB"}
-"""Most of the data is in few large answers."""
-
-CLIENTS: dict[str, Any] = {
-    "schema": 1,
-    "name": "clients",
-    "seed": 1,
-    "duration": "300 ms",
-    "warm-up": "20 ms",
-    "topology": {"kind": "dumbbell"},
-    "link": {"framing": "packets", "rate": "1 Gbit/s", "delay": "10 us", "trunk": {"rate": "100 Mbit/s"}},
-    "switch": {"buffer": "unlimited"},
-    "group": [
-        {
-            "name": "c",
-            "flows": 30,
-            "traffic": {
-                "kind": "request-response",
-                "request": {"kind": "fixed", "bytes": "200 B"},
-                "response": SIZES,
-                "think": "10 ms",
-                "think-distribution": "exponential",
-            },
-        }
-    ],
-}
-"""Clients of which each asks again only when it has its answer, on a trunk that is busy all the time."""
 
 TRAFFIC = "group.0.traffic"
 

@@ -13,29 +13,11 @@ from celltrain.notes.advice import advice
 from celltrain.notes.load import offers
 from celltrain.notes.losses import Losses, keys_to_raise
 from celltrain.notes.settings import notes
+from networks import SLOW_LINK
 
-SLOW: dict[str, Any] = {
-    "schema": 1,
-    "name": "a slow link",
-    "duration": "20 s",
-    "warm-up": "2 s",
-    "replications": 2,
-    "topology": {"kind": "dumbbell"},
-    "link": {
-        "framing": "packets",
-        "rate": "1 Gbit/s",
-        "delay": "100 us",
-        "trunk": {"rate": "1 Mbit/s", "delay": "5 ms"},
-    },
-    "switch": {"buffer": "1000 packets"},
-    "tcp": {"stack": "linux"},
-    "group": [{"name": "t", "flows": 20, "start": "0 s .. 1 s"}],
-}
-"""Twenty flows share a link that carries two of their packets in a round trip."""
-
-UPLINK: dict[str, Any] = SLOW | {
+UPLINK: dict[str, Any] = SLOW_LINK | {
     "name": "an uplink",
-    "link": SLOW["link"] | {"trunk": {"rate": "40 Mbit/s", "delay": "10 ms"}},
+    "link": SLOW_LINK["link"] | {"trunk": {"rate": "40 Mbit/s", "delay": "10 ms"}},
     "group": [
         {"name": "video", "traffic": {"kind": "cbr", "rate": "60 Mbit/s", "packet": "1200 B"}},
         {"name": "upload", "start": "1 s"},
@@ -72,7 +54,7 @@ def waits(result: ct.Result) -> float:
 )
 def test_a_policy_that_discards_too_much_is_named(discard: dict[str, Any], helps: dict[str, str]) -> None:
     """A hundred times the buffer gives the same runs; what the note names helps."""
-    scenario = ct.Scenario.from_dict(SLOW).with_({"switch.discard": discard})
+    scenario = ct.Scenario.from_dict(SLOW_LINK).with_({"switch.discard": discard})
     found = ct.run(scenario)
     (note,) = held_up(found)
     keys = " and ".join(helps)
@@ -86,7 +68,7 @@ def test_a_policy_that_discards_too_much_is_named(discard: dict[str, Any], helps
 
 
 def test_a_rule_that_discards_too_much_is_named() -> None:
-    scenario = ct.Scenario.from_dict(SLOW).with_(
+    scenario = ct.Scenario.from_dict(SLOW_LINK).with_(
         {"switch.discard": {"policy": "script", "script": {"rule": "occupancy < 3"}}}
     )
     (note,) = held_up(ct.run(scenario))
@@ -105,10 +87,10 @@ def test_a_rule_that_discards_too_much_is_named() -> None:
 )
 def test_the_limit_that_a_queue_meets_is_named(switch: dict[str, Any], key: str) -> None:
     changes = {f"switch.{name}": value for name, value in switch.items()}
-    found = ct.run(ct.Scenario.from_dict(SLOW).with_(changes))
+    found = ct.run(ct.Scenario.from_dict(SLOW_LINK).with_(changes))
     (note,) = held_up(found)
     assert f": buffers discard more than fast retransmit can repair; set a larger {key}, a smaller" in note
-    more = ct.run(ct.Scenario.from_dict(SLOW).with_({**changes, key: "1000 packets"}))
+    more = ct.run(ct.Scenario.from_dict(SLOW_LINK).with_({**changes, key: "1000 packets"}))
     assert waits(more) < 0.7 * waits(found)
 
 
@@ -153,14 +135,14 @@ def test_what_is_tagged_has_the_low_priority_too() -> None:
 
 def test_where_a_buffer_was_full_vcs_may_have_met_their_limits_before() -> None:
     sizes = {"switch.buffer": "5 packets", "switch.vc-buffer": "1 packets"}
-    scenario, port = ct.Scenario.from_dict(SLOW).with_(sizes), "switch1 > switch2"
+    scenario, port = ct.Scenario.from_dict(SLOW_LINK).with_(sizes), "switch1 > switch2"
     filled, never = Losses(9.0, 0.0, 5.0), Losses(9.0, 0.0, 3.0)
     assert keys_to_raise(scenario, port, filled, "switch.buffer") == ["switch.buffer", "switch.vc-buffer"]
     assert keys_to_raise(scenario, port, never, "switch.buffer") == ["switch.vc-buffer"]
 
 
 def test_starts_are_no_cause_where_a_policy_discards_all_the_time() -> None:
-    at_once = ct.Scenario.from_dict(SLOW).with_({"switch.discard.policy": "pie", "group.0.start": "0 s"})
+    at_once = ct.Scenario.from_dict(SLOW_LINK).with_({"switch.discard.policy": "pie", "group.0.start": "0 s"})
     (note,) = held_up(ct.run(at_once))
     assert "spread their starts" not in note
     assert "switch.discard.pie.target" in note

@@ -8,22 +8,13 @@ import pytest
 
 import celltrain as ct
 from celltrain.notes.advice import advice, advice_on_variants
+from networks import SLOW_LINK
 
-UPLINK: dict[str, Any] = {
-    "schema": 1,
+UPLINK: dict[str, Any] = SLOW_LINK | {
     "name": "a video and a game beside an upload",
     "duration": "12 s",
-    "warm-up": "2 s",
-    "replications": 2,
-    "topology": {"kind": "dumbbell"},
-    "link": {
-        "framing": "packets",
-        "rate": "1 Gbit/s",
-        "delay": "100 us",
-        "trunk": {"rate": "40 Mbit/s", "delay": "10 ms"},
-    },
+    "link": SLOW_LINK["link"] | {"trunk": {"rate": "40 Mbit/s", "delay": "10 ms"}},
     "switch": {"buffer": "300 packets"},
-    "tcp": {"stack": "linux"},
     "group": [
         {
             "name": "video",

@@ -18,6 +18,7 @@ import pytest
 
 import celltrain as ct
 from celltrain.runs.store import FILE
+from robustness import contents
 from tiny_paper import ID
 
 if TYPE_CHECKING:
@@ -67,15 +68,6 @@ def killed_after(writes: list[int], *words: str | Path) -> list[int]:
     answer = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **ALONE})
     ends: list[int] = json.loads(answer.stdout.splitlines()[-1])
     return ends
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Every file of an experiment but those that say when and how it was made."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name not in ("manifest.json", "report.html", FILE)
-    }
 
 
 @pytest.fixture

@@ -1,0 +1,88 @@
+"""Networks at which several modules of tests look."""
+
+from __future__ import annotations
+
+from typing import Any
+
+CELLS: dict[str, Any] = {
+    "schema": 1,
+    "name": "cells",
+    "duration": "3 s",
+    "warm-up": "1 s",
+    "topology": {"kind": "n-source", "sources": 2},
+    "link": {"rate": "155.52 Mbit/s", "delay": "1 ms"},
+}
+"""Two flows whose windows fill nothing: only the window limits them."""
+
+PACKETS: dict[str, Any] = {
+    "schema": 1,
+    "name": "packets",
+    "duration": "2 s",
+    "warm-up": "1 s",
+    "topology": {"kind": "n-source", "sources": 2},
+    "link": {
+        "framing": "packets",
+        "rate": "100 Mbit/s",
+        "delay": "1 ms",
+        "trunk": {"rate": "1 Gbit/s"},
+    },
+    "switch": {"buffer": "200 packets"},
+}
+
+CROWD: dict[str, Any] = {
+    "schema": 1,
+    "name": "crowd",
+    "duration": "20 s",
+    "topology": {"kind": "n-source", "sources": 40},
+    "switch": {"buffer": "400 cells", "discard": {"policy": "epd"}},
+    "tcp": {"mss": "1460 B"},
+    "traffic": {"kind": "greedy"},
+}
+"""Forty frames at once do not fit into 400 cells, so that all timers expire together."""
+
+ANSWERS = {"kind": "pareto", "shape": 1.1, "minimum": "10 kB", "maximum": "10 MB"}
+"""Most of the data is in few large answers."""
+
+CLIENTS: dict[str, Any] = {
+    "schema": 1,
+    "name": "clients",
+    "seed": 1,
+    "duration": "300 ms",
+    "warm-up": "20 ms",
+    "topology": {"kind": "dumbbell"},
+    "link": {"framing": "packets", "rate": "1 Gbit/s", "delay": "10 us", "trunk": {"rate": "100 Mbit/s"}},
+    "switch": {"buffer": "unlimited"},
+    "group": [
+        {
+            "name": "c",
+            "flows": 30,
+            "traffic": {
+                "kind": "request-response",
+                "request": {"kind": "fixed", "bytes": "200 B"},
+                "response": ANSWERS,
+                "think": "10 ms",
+                "think-distribution": "exponential",
+            },
+        }
+    ],
+}
+"""Clients of which each asks again only when it has its answer, on a trunk that is busy all the time."""
+
+SLOW_LINK: dict[str, Any] = {
+    "schema": 1,
+    "name": "a slow link",
+    "duration": "20 s",
+    "warm-up": "2 s",
+    "replications": 2,
+    "topology": {"kind": "dumbbell"},
+    "link": {
+        "framing": "packets",
+        "rate": "1 Gbit/s",
+        "delay": "100 us",
+        "trunk": {"rate": "1 Mbit/s", "delay": "5 ms"},
+    },
+    "switch": {"buffer": "1000 packets"},
+    "tcp": {"stack": "linux"},
+    "group": [{"name": "t", "flows": 20, "start": "0 s .. 1 s"}],
+}
+"""Twenty flows share a link that carries two of their packets in a round trip."""

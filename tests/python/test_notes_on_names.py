@@ -1,0 +1,86 @@
+"""The flows, groups, nodes and ports that notes are about, by their names."""
+
+from __future__ import annotations
+
+import celltrain as ct
+from celltrain.notes.contracts import abr_flows
+from celltrain.notes.tables import discard_of_port, ends, group_of
+from networks import CELLS
+
+
+def test_the_ports_of_a_flow_are_those_on_its_ways() -> None:
+    """Packets are sprayed over two ways between s and t, the second of which has two links side by side."""
+    links = [tuple(ends) for ends in ("as", "su", "sv", "ut", "vt", "vt", "tb")]
+    settings = {
+        "topology": {
+            "kind": "graph",
+            "node": [
+                *({"name": name, "kind": "host"} for name in "ab"),
+                *({"name": name, "kind": "switch"} for name in "suvt"),
+            ],
+            "link": [{"from": begin, "to": end} for begin, end in links],
+        },
+        "link": {"framing": "packets"},
+        "switch": {"buffer": "100 packets"},
+        "flow": [{"name": "1", "from": "a", "to": "b"}],
+        "routing": {"multipath": "packet"},
+        "tcp": {"recovery": "rack", "sack": True},
+    }
+    ways = ct.Scenario.from_dict({**CELLS, **settings}).core.ports_of(["1", "nobody"])
+    there, back = map(dict, ways[0])
+    assert there == {
+        "a > s": 1,
+        "s > u": 0.5,
+        "u > t": 0.5,
+        "s > v": 0.5,
+        "v > t": 0.25,
+        "v > t (2)": 0.25,
+        "t > b": 1,
+    }
+    assert {*back} == {" > ".join(port.removesuffix(" (2)").split(" > ")[::-1]) for port in there} | {
+        "t > v (2)"
+    }
+    assert ways[1] == ([], [])
+
+
+def test_the_names_of_nodes_may_look_like_those_of_ports() -> None:
+    """A number after a port's name is that of a parallel link, unless a node is called so."""
+    assert ends("s > t (2)") == ends("s > t") == ("s", "t")
+    assert ends("s > t (2)", {"s", "t"}) == ("s", "t")
+    assert ends("s > t (2)", {"s", "t (2)"}) == ("s", "t (2)")
+    assert ends("s > t (2) (2)", {"s", "t (2)"}) == ("s", "t (2)")
+    assert ends("x > t > b", {"x > t", "b"}) == ("x > t", "b")
+    nodes = [{"name": "a", "kind": "host"}, {"name": "b", "kind": "host"}]
+    nodes += [{"name": name, "kind": "switch"} for name in ("s", "t (2)")]
+    links = [{"from": "a", "to": "s"}, {"from": "s", "to": "t (2)"}, {"from": "t (2)", "to": "b"}]
+    network = ct.Scenario.from_dict(
+        {
+            **CELLS,
+            "topology": {"kind": "graph", "node": nodes, "link": links},
+            "flow": [{"name": "1", "from": "a", "to": "b"}],
+        }
+    )
+    own = {"from": "s", "to": "t (2)", "discard": {"policy": "epd"}, "allocator": {"algorithm": "erica"}}
+    controlled = network.with_({"vc.category": "abr", "port": [own]})
+    assert controlled.notes == []
+    assert discard_of_port(controlled, "s > t (2)") == "port.0.discard"
+
+
+def test_a_flow_belongs_to_the_group_with_the_longest_name() -> None:
+    """Of groups `a` and `a1`, flow `a11` is of the latter: otherwise two flows would have one name."""
+    groups = {"a", "a1"}
+    names = {flow: group_of(flow, groups) for flow in ("a1", "a2", "a11", "a12", "a21", "b1", "a")}
+    assert names == {"a1": "a", "a2": "a", "a11": "a1", "a12": "a1", "a21": "a", "b1": None, "a": None}
+    abr = {"category": "abr"}
+    tables = [{"name": "a", "flows": 2}, {"name": "a1", "flows": 2, "vc": abr}]
+    network = ct.Scenario.from_dict(
+        {
+            **CELLS,
+            "topology": {"kind": "dumbbell"},
+            "group": tables,
+            "switch": {"allocator": {"algorithm": "erica"}},
+        }
+    )
+    assert abr_flows(network) == ["a11", "a12"]
+    other = network.with_({"group": [{**tables[0], "vc": abr}, {"name": "a1", "flows": 2}]})
+    assert abr_flows(other) == ["a1", "a2"]

@@ -1,0 +1,89 @@
+"""When the sources of a scenario begin, and by which key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import celltrain as ct
+from celltrain.notes.sources import begin_at_once, begin_too_late, has_transfers, undrawn_start
+from networks import CELLS
+
+
+def test_starts_that_are_drawn_or_differ_are_not_at_once() -> None:
+    base = ct.Scenario.from_dict(CELLS)
+    assert begin_at_once(base)
+    assert not begin_at_once(base.with_({"traffic": {"kind": "greedy", "start": "0 s .. 1 ms"}}))
+    own = [{"name": "1", "start": "0 s"}, {"name": "2", "start": "1 s"}]
+    assert not begin_at_once(base.with_({"flow": own}))
+
+
+GROUPS = [{"name": "a", "flows": 2}, {"name": "b"}]
+"""Groups that begin when all traffic does."""
+
+
+DUMBBELL: dict[str, Any] = {"topology": {"kind": "dumbbell"}, "group": GROUPS}
+
+
+TRANSFERS = {"transfers": [{"at": "1 ms", "from": "src1", "to": "dest1", "bytes": "1 kB"}]}
+
+
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [
+        ({}, "traffic.start"),
+        ({"group": [{"name": "a", "start": "0 s .. 1 s"}, {"name": "b"}]}, "traffic.start"),
+        ({"group": [{"name": "a", "start": "1 s"}, {"name": "b"}]}, "group.0.start"),
+        ({"group": [{"name": "a", "traffic": {"kind": "greedy"}}]}, "group.0.traffic.start"),
+        ({"group": [{"name": "a", "start": "0 s .. 1 s"}]}, None),
+        ({"group": [{"name": "a"}], "flow": [{"name": "a1", "start": "0 s .. 1 s"}]}, "traffic.start"),
+        ({"group": [{"name": "a", "start": "1 s"}], "flow": [{"name": "a1"}]}, "group.0.start"),
+        ({"group": [{"name": "a1", "start": "0 s .. 1 s"}], "flow": [{"name": "a11"}]}, None),
+    ],
+)
+def test_the_start_of_groups_is_named_by_the_key_that_says_it(
+    settings: dict[str, Any], key: str | None
+) -> None:
+    """Groups without a start begin as `[traffic]` says; traffic of their own would be another one."""
+    base = ct.Scenario.from_dict({**CELLS, **DUMBBELL, **settings})
+    assert undrawn_start(base) == key
+
+
+def test_flows_that_nothing_names_begin_as_all_traffic_does() -> None:
+    base = ct.Scenario.from_dict({**CELLS, "topology": {"kind": "n-source", "sources": 3}})
+    drawn = {"start": "0 s .. 1 s"}
+    assert undrawn_start(base.with_({"flow": [{"name": "1 .. 2", **drawn}]})) == "traffic.start"
+    assert undrawn_start(base.with_({"flow": [{"name": "1..3", **drawn}]})) is None
+    group = {"name": "t", **TRANSFERS}
+    assert (
+        undrawn_start(base.with_({"group": [group], "flow": [{"name": "1 .. 3", **drawn}]}))
+        == "group.0.start"
+    )
+    assert begin_at_once(ct.Scenario.from_dict({**CELLS, **DUMBBELL}))
+
+
+def test_sources_begin_too_late_if_none_begins_in_time() -> None:
+    base = ct.Scenario.from_dict({**CELLS, "topology": {"kind": "n-source", "sources": 2}})
+    assert not begin_too_late(base)
+    assert begin_too_late(base.with_({"traffic": {"kind": "greedy", "start": "100 s"}}))
+    assert not begin_too_late(base.with_({"flow": [{"name": "1", "start": "100 s"}]}))
+    assert begin_too_late(base.with_({"flow": [{"name": "1 .. 2", "start": "100 s"}]}))
+    assert begin_too_late(base.with_({"traffic": {"kind": "trace", "times": ["100 s"]}}))
+
+
+def test_transfers_have_no_steady_state() -> None:
+    finite = {"kind": "finite", "bytes": "500 kB"}
+    base = ct.Scenario.from_dict({**CELLS, "warm-up": "0 s", "duration": "500 ms"})
+    assert not has_transfers(base)
+    assert has_transfers(base.with_({"traffic": finite}))
+    assert has_transfers(base.with_({"flow": [{"name": "2", "traffic": finite}]}))
+    found = ct.run(base.with_({"traffic": finite}), replications=1, trace=True)
+    assert not [line for line in found.notes if "MSER-5" in line]
+
+
+def test_a_run_whose_flows_stop_early_needs_no_warm_up() -> None:
+    stops = [{"name": name, "stop": "100 ms"} for name in "12"]
+    base = ct.Scenario.from_dict({**CELLS, "warm-up": "0 s", "duration": "500 ms", "flow": stops})
+    found = ct.run(base, replications=1, trace=True)
+    assert not [line for line in found.notes if "MSER-5" in line]
