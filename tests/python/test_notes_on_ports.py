@@ -217,3 +217,59 @@ def test_a_guarantee_that_the_own_category_breaks_has_no_such_cause() -> None:
     }
     (note,) = broken(ct.run(ct.Scenario.from_dict(alone), replications=1))
     assert "serves" not in note
+
+
+GUARANTEED: dict[str, Any] = {
+    "schema": 1,
+    "name": "a guarantee on an idle path",
+    "duration": "400 ms",
+    "topology": {"kind": "n-source", "sources": 1},
+    "link": {"rate": "100 Mbit/s", "delay": "20 ms"},
+    "vc": {"category": "gfr", "mcr": "10 Mbit/s"},
+    "traffic": {"kind": "cbr", "rate": "10.1 Mbit/s", "frame": 10},
+}
+"""A source asks for a little more than its guarantee, and nothing is lost."""
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},  # what is on its way at the end is not taken away
+        {"warm-up": "10 ms"},
+        {"link.delay": "1 ms", "duration": "30 ms"},  # nor is a frame that is not yet whole
+        {"link.loss": 0.01, "duration": "2 s"},  # what links lose is no fault of a port
+        # TCP has not asked for more before it loses something.
+        {
+            "traffic": {"kind": "greedy"},
+            "tcp.stack": "reno",
+            "tcp.receive-window": "64 KiB",
+            "link.delay": "50 ms",
+        },
+        {"traffic": {"kind": "greedy"}, "tcp.stack": "linux", "link.loss": 0.02, "duration": "4 s"},
+    ],
+)
+def test_a_guarantee_is_not_broken_by_what_no_port_takes(changes: dict[str, Any]) -> None:
+    found = ct.run(ct.Scenario.from_dict(GUARANTEED).with_(changes), replications=2)
+    assert sum(lost for (lost,) in found.rows("flows", "cells_discarded")) == 0
+    assert broken(found) == []
+
+
+def test_the_guarantee_of_abr_has_its_own_key() -> None:
+    scenario = GUARANTEED | {
+        "vc": {"category": "abr"},
+        "abr": {"mcr": "20 Mbit/s"},
+        "switch": {"allocator": {"algorithm": "erica"}},
+        "traffic": {"kind": "cbr", "rate": "25 Mbit/s"},
+        "link": {"rate": "50 Mbit/s", "delay": "1 ms"},
+        "flow": [
+            {
+                "name": "voice",
+                "from": "src1",
+                "to": "dest1",
+                "vc": {"category": "cbr"},
+                "traffic": {"kind": "cbr", "rate": "40 Mbit/s"},
+            }
+        ],
+    }
+    (note,) = broken(ct.run(ct.Scenario.from_dict(scenario), replications=1))
+    assert note.startswith('the VC of flow "1" asks for more than its guarantee (abr.mcr) and gets ')

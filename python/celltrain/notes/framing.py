@@ -2,7 +2,8 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from celltrain import _core
@@ -15,16 +16,16 @@ from celltrain.notes.tables import (
     each,
     ends,
     first_table,
-    flow_tables,
     group_of,
     node_names,
+    picoseconds,
     table_of,
     traffic_of,
 )
 from celltrain.scenario import Scenario
 from celltrain.sweeps.axes import in_base_unit
 
-__all__ = ["Link", "access_links", "links", "octets", "packet_of", "segment_of"]
+__all__ = ["Link", "LinkTables", "access_links", "links", "octets", "packet_of", "segment_of"]
 
 HEADERS, TIMESTAMPS = 40, 12
 """Octets of the headers of IP and TCP, and of the option with timestamps."""
@@ -36,9 +37,16 @@ class Link(NamedTuple):
     framing: str
     """"cells" or "packets"."""
     rate: float
-    """Bits per second."""
+    """Bits per second, at the start of the run."""
     overhead: float
     """Octets that are added to each packet, or to each frame before it is cut into cells."""
+    later: tuple[float, ...] = ()
+    """The rates to which it changes in the course of the run."""
+
+    @property
+    def fastest(self) -> float:
+        """The highest of its rates."""
+        return max((self.rate, *self.later))
 
     def bits(self, packet: float) -> float:
         """The bits of a packet of so many octets on this link; of a cell if there are none."""
@@ -60,19 +68,13 @@ def links(scenario: Scenario, settings: Settings) -> dict[str, Link]:
         settings: the same, resolved.
     """
     ports = {str(one["name"]): one for one in json.loads(_core.ports(scenario.core))}
-    nodes = node_names(settings)
-    both = {port: ends(port, nodes) for port in ports}
-    switches = {begin for begin, _ in both.values()}
-    of_frames = octets(table_of(settings, "aal5"), "overhead")
-    own, groups = _own_overheads(settings), {str(one.get("name")): one for one in each(settings, "group")}
-    found = {}
-    for port, (begin, end) in both.items():
-        framing = str(ports[port]["framing"])
-        of_packets = own.get(frozenset((begin, end)))
-        if of_packets is None:
-            of_packets = _common_overhead(settings, groups, end, is_trunk=end in switches)
-        found[port] = Link(framing, ports[port]["rate"], of_packets if framing == "packets" else of_frames)
-    return found
+    tables = LinkTables(settings, ports)
+    found = {port: _link(tables.of(port), settings, scenario.duration) for port in ports}
+    # The core knows of spreads of rates, too.
+    return {
+        port: link._replace(framing=str(ports[port]["framing"]), rate=float(ports[port]["rate"]))
+        for port, link in found.items()
+    }
 
 
 def access_links(
@@ -89,26 +91,63 @@ def access_links(
         flows: their names.
         crossed: the ports that the data of each cross, with shares.
     """
-    nodes, own, common = node_names(settings), _own_tables(settings), table_of(settings, "link")
-    found = {}
-    for name, tables in flow_tables(settings, flows):
-        port = next((port for port, _ in crossed[name]), None)
-        if port is None:
-            continue
-        # What is nearer to the flow counts: its link, the access link of its group, that of all.
-        places = [*own.get(frozenset(ends(port, nodes)), ()), table_of(tables[1], "access")]
-        places += [table_of(common, "access"), common]
-        link = {key: value for place in reversed(places) for key, value in place.items()}
-        rate = amount(link.get("rate"))
-        if rate:
-            framing = str(link.get("framing", "cells"))
-            added = (
-                octets(link, "overhead")
-                if framing == "packets"
-                else octets(table_of(settings, "aal5"), "overhead")
-            )
-            found[port] = Link(framing, rate, added)
-    return found
+    tables = LinkTables(settings, (str(one["name"]) for one in json.loads(_core.ports(scenario.core))))
+    firsts = {port for name in flows for port, _ in crossed[name][:1]}
+    found = {port: _link(tables.of(port), settings, scenario.duration) for port in sorted(firsts)}
+    return {port: link for port, link in found.items() if link.rate > 0}
+
+
+class LinkTables:
+    """The tables that say what links are like.
+
+    Args:
+        settings: a scenario, resolved.
+        ports: the ports of switches.
+    """
+
+    def __init__(self, settings: Settings, ports: Iterable[str]) -> None:
+        self._common = table_of(settings, "link")
+        self._kind = table_of(settings, "topology").get("kind")
+        self._nodes = node_names(settings)
+        self._switches = {ends(port, self._nodes)[0] for port in ports}
+        self._groups = {str(one.get("name")): one for one in each(settings, "group")}
+        self._own = dict(_written(settings) if self._kind == "graph" else _overrides(settings))
+
+    def of(self, port: str) -> list[Settings]:
+        """Those of the link behind a port: what stands in the first that says something counts."""
+        own = self._own.get(port)
+        if self._kind == "graph":  # its links have no places
+            return [*(own or ()), self._common]
+        both = ends(port, self._nodes)
+        place, group = self._place(both)
+        own = own or self._own.get(" > ".join(both), [])
+        return [*own, table_of(group, place), table_of(self._common, place), self._common]
+
+    def _place(self, both: Sequence[str]) -> tuple[str, Settings]:
+        """The place of a link by its ends, and the group whose hosts may have links of their own."""
+        host = next((end for end in both if end not in self._switches), None)
+        if host is None:
+            return "trunk", {}
+        group = group_of(host.partition("-")[2], self._groups)
+        place = "exit" if self._kind in WITH_EXITS and host.startswith("dest") else "access"
+        return place, self._groups.get(group or "", {})
+
+
+def _link(tables: Sequence[Settings], settings: Settings, end: float) -> Link:
+    """A link with such tables in a run that ends at some time, in seconds."""
+    said = {key: value for table in reversed(tables) for key, value in table.items()}
+    framing = str(said.get("framing", "cells"))
+    adds = said if framing == "packets" else table_of(settings, "aal5")
+    rates = {picoseconds(one.get("at")): _rate(one.get("rate")) for one in each(said, "rate-changes")}
+    rate = rates.pop(0, _rate(said.get("rate")))
+    later = tuple(one for at, one in rates.items() if at < round(end * 1e12))
+    return Link(framing, rate, octets(adds, "overhead"), later)
+
+
+def _rate(value: object) -> float:
+    """A rate in bits per second; 0 for what is none."""
+    size, unit = in_base_unit(value) or (0.0, "")
+    return size * (CELL_BITS if unit == "cells/s" else 1)
 
 
 def packet_of(tables: FlowTables) -> float:
@@ -135,35 +174,30 @@ def octets(table: Settings, key: str) -> float:
     return size if unit == "B" else 0.0
 
 
-def _own_overheads(settings: Settings) -> dict[frozenset[object], float]:
-    """What links that have tables of their own add to each packet, by the ends of these."""
-    every = ((both, link) for both, some in _own_tables(settings).items() for link in reversed(some))
-    return {both: octets(link, "overhead") for both, link in every if "overhead" in link}
+def _overrides(settings: Settings) -> Iterator[tuple[str, list[Settings]]]:
+    """The tables of single links of a topology that makes them, in both directions."""
+    for one in each(settings, "link-override"):
+        both = str(one.get("from")), str(one.get("to"))
+        for way in (both, both[::-1]):
+            yield " > ".join(way), [table_of(one, "link")]
 
 
-def _own_tables(settings: Settings) -> dict[frozenset[object], list[Settings]]:
-    """The tables of single links, by the ends of these; of several for the same link the first counts."""
-    found: dict[frozenset[object], list[Settings]] = {}
-    every = [(one, table_of(one, "link")) for one in each(settings, "link-override")]
-    every += [(one, one) for one in each(table_of(settings, "topology"), "link")]
-    for one, link in every:
-        found.setdefault(frozenset((one.get("from"), one.get("to"))), []).append(link)
-    return found
-
-
-def _common_overhead(
-    settings: Settings, groups: Mapping[str, Settings], end: str, *, is_trunk: bool
-) -> float:
-    """What a link to some node adds to each packet, unless it has a table of its own.
-
-    The hosts of a group may have links of their own.
-    """
-    common = table_of(settings, "link")
-    if is_trunk:
-        places = [table_of(common, "trunk")]
-    else:
-        exits = table_of(settings, "topology").get("kind") in WITH_EXITS
-        place = "exit" if exits and end.startswith("dest") else "access"
-        group = group_of(end.partition("-")[2], groups)
-        places = [table_of(groups.get(group or "", {}), place), table_of(common, place)]
-    return octets(next((one for one in places if "overhead" in one), common), "overhead")
+def _written(settings: Settings) -> Iterator[tuple[str, list[Settings]]]:
+    """The tables of the links of a graph, by the ports before them."""
+    written = [
+        ((str(one.get("from")), str(one.get("to"))), one)
+        for one in each(table_of(settings, "topology"), "link")
+    ]
+    apart = {
+        (one.get("from"), one.get("to")): table_of(one, "link") for one in each(settings, "link-override")
+    }
+    every, numbers = {both for both, _ in written}, Counter[str]()
+    for both, link in written:
+        # What is written from either end stands for one link, unless each direction is written.
+        backwards = apart.get(both[::-1]) if both[::-1] not in every else None
+        nearer = apart.get(both, backwards)
+        for way in (both,) if link.get("simplex") else (both, both[::-1]):
+            name = " > ".join(way)
+            numbers[name] += 1
+            numbered = f"{name} ({numbers[name]})" if numbers[name] > 1 else name
+            yield numbered, [*([] if nearer is None else [nearer]), link]

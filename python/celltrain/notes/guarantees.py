@@ -1,16 +1,15 @@
 """VCs that ask for more than their guarantees and get less, and what takes the rest."""
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltrain import statistics
 from celltrain.cells import CELL_BITS
-from celltrain.notes.framing import links, packet_of
+from celltrain.notes.framing import Link, links, octets, packet_of
 from celltrain.notes.load import active_time
 from celltrain.notes.priority import CATEGORIES, allocator_of
-from celltrain.notes.tables import Settings, flow_tables, named
+from celltrain.notes.tables import FlowTables, Settings, flow_tables, named, table_of, traffic_of
 from celltrain.scenario import Scenario
 from celltrain.text import listed, percent, quantity
 
@@ -25,8 +24,23 @@ ALL = 0.99
 CARRIED = ("flow", "circuit", "category", "mcr", "cells_sent", "cells_discarded")
 """Columns of flows that say what of each arrives, and what is guaranteed to it."""
 
+ASKED = (
+    "flow",
+    "category",
+    "round_trip",
+    "mcr",
+    "cells_sent",
+    "cells_useful",
+    "cells_discarded",
+    "cells_dropped_at_source",
+)
+"""Columns of flows that say what is guaranteed to each, and what it asks for and gets."""
+
+ON_LINKS = ("replication", "port", "lost_random", "lost_scripted", "lost_burst", "lost_dark")
+"""Columns of ports that say what links lose."""
+
 KEPT = 0.98
-"""The share of a guarantee from which on it counts as kept: a last frame may still be on its way."""
+"""The share of a guarantee from which on it counts as kept, if a last frame is on its way."""
 
 BUSY = ("limited_by_congestion_window", "limited_by_recovery", "limited_by_timeout")
 """Columns that tell for how long the congestion control of a flow held it up."""
@@ -35,32 +49,123 @@ ALWAYS = 0.9
 """The share of the measured time from which on it did all the time."""
 
 
+class _Row(NamedTuple):
+    """A flow in a replication, by `ASKED`."""
+
+    flow: str
+    category: str
+    round_trip: float
+    mcr: float | None
+    sent: float
+    useful: float
+    discarded: float | None
+    dropped: float | None
+    busy: float | None
+    """For how long its congestion control held it up; None if TCP does not carry it."""
+
+
+class _Kept(NamedTuple):
+    """What a VC that asks for more gets of its guarantee."""
+
+    key: str
+    """That of the guarantee."""
+    part: float
+    most: float
+    """The same with a frame that may be on its way."""
+
+
 def broken_guarantees(result: "Result", scenario: Scenario) -> list[str]:
     """Sentences on VCs that ask for more than their guarantees and get less.
 
-    A VC asks for more if it sends more, or if nothing but its congestion control holds up a flow of TCP.
+    A VC asks for more if it sends more, or if it loses cells of a flow of TCP that nothing but its congestion
+    control holds up: so `excess` has it, too. What links lose is nobody's fault.
     """
-    times, units = dict(_active_times(scenario)), dict(_units(scenario))
-    parts: dict[str, list[float]] = {}
-    rows = result.rows("flows", "replication", "circuit", "flow", "mcr", "cells_sent", "cells_useful", *BUSY)
-    for _, vc in groupby(sorted(rows, key=lambda row: row[:2]), key=lambda row: row[:2]):
-        every = list(vc)
-        flow, mcr = next(((row[2], row[3]) for row in every if row[3] and row[3] > 0), ("", math.nan))
-        is_busy = any(sum(row[6:]) >= ALWAYS for row in every if None not in row[6:])
-        active = max(times.get(str(row[2]), 0.0) for row in every)
-        if active <= 0:
-            continue  # what is left of it drains
-        bits = units.get(flow, CELL_BITS) / active
-        if mcr > 0 and (is_busy or bits * sum(row[4] for row in every) > mcr):
-            parts.setdefault(flow, []).append(bits * sum(row[5] for row in every) / mcr)
-    least = {flow: statistics.mean(values) for flow, values in parts.items()}
-    broken = {flow: part for flow, part in least.items() if part < KEPT}
+    tables = dict(flow_tables(scenario.resolved(), scenario.core.flow_names()))
+    units, lose = dict(_units(scenario)), _lost_on_links(result, scenario)
+    kept: dict[str, list[_Kept]] = {}
+    rows = result.rows("flows", "replication", "circuit", *ASKED, *BUSY)
+    for (run, _), vc in groupby(sorted(rows, key=lambda row: row[:2]), key=lambda row: row[:2]):
+        every = [_Row._make((*row[2 : -len(BUSY)], _sum(row[-len(BUSY) :]))) for row in vc]
+        first = next((one for one in every if one.mcr and one.mcr > 0), None)
+        lost = sum((one.discarded or 0) + (one.dropped or 0) for one in every)
+        if first is not None and not any(lose.get((run, one.flow), 0.0) > lost for one in every):
+            found = _asking(scenario, first, every, lost, tables, units.get(first.flow))
+            kept.setdefault(first.flow, []).extend(found)
+    broken = {
+        flow: statistics.mean([one.part for one in some])
+        for flow, some in kept.items()
+        if some and statistics.mean([one.most for one in some]) < KEPT
+    }
     if not broken:
         return []
     worst = min(broken, key=broken.__getitem__)
-    which = f"the VC of {named([worst], 'flow')} asks for more than its guarantee (vc.mcr) and gets"
+    which = (
+        f"the VC of {named([worst], 'flow')} asks for more than its guarantee ({kept[worst][0].key}) and gets"
+    )
     rest = "" if len(broken) == 1 else f", the least of {len(broken)} such VCs"
     return [f"{which} {percent(broken[worst])} of it{rest}{_why(result, scenario, worst)}"]
+
+
+def _asking(
+    scenario: Scenario,
+    first: _Row,
+    every: Sequence[_Row],
+    lost: float,
+    tables: Mapping[str, FlowTables],
+    packet: float | None,
+) -> Iterator[_Kept]:
+    """What a VC gets in a replication, if it asks for more than is guaranteed to it.
+
+    Args:
+        scenario: what ran.
+        first: its first flow, which has the guarantee.
+        every: its flows.
+        lost: the cells that they lose at ports.
+        tables: those of each flow.
+        packet: the bits of a packet of the first on a link that carries packets.
+    """
+    mcr, bits = first.mcr or 0.0, packet or CELL_BITS
+    sends, arrives = (
+        max(end - begin for begin, end in (active_time(scenario, tables[one.flow], delay) for one in every))
+        for delay in (0.0, first.round_trip / 2)
+    )
+    is_held = lost > 0 and any(one.busy is not None and one.busy >= ALWAYS for one in every)
+    if min(sends, arrives) <= 0 or not (is_held or bits * sum(one.sent for one in every) > mcr * sends):
+        return  # with no time to send, what is left of it drains
+    useful, promised = sum(one.useful for one in every), mcr * arrives / bits
+    frame = _cells_of_frame(scenario.resolved(), tables[first.flow]) if packet is None else 1.0
+    key = "abr.mcr" if first.category == "abr" else "vc.mcr"
+    yield _Kept(key, useful / promised, (useful + frame) / promised)
+
+
+def _sum(shares: Sequence[float | None]) -> float | None:
+    known = [one for one in shares if one is not None]
+    return sum(known) if len(known) == len(shares) else None
+
+
+def _lost_on_links(result: "Result", scenario: Scenario) -> dict[tuple[int, str], float]:
+    """What links on the way of each flow lose in each replication, of whatever flow; if any do."""
+    lost = {
+        (run, port): sum(one or 0 for one in some) for run, port, *some in result.rows("ports", *ON_LINKS)
+    }
+    if not any(lost.values()):
+        return {}
+    names = scenario.core.flow_names()
+    ways = dict(zip(names, (there for there, _ in scenario.core.ports_of(names)), strict=True))
+    runs = {run for run, _ in lost}
+    return {
+        (run, name): sum(lost.get((run, port), 0.0) for port, _ in ways[name])
+        for run in runs
+        for name in names
+    }
+
+
+def _cells_of_frame(settings: Settings, tables: FlowTables) -> float:
+    """The cells of a frame of a flow."""
+    packet = packet_of(tables)
+    if not packet:
+        return float(traffic_of(tables).get("frame", 1))
+    return Link("cells", 0.0, octets(table_of(settings, "aal5"), "overhead")).bits(packet) / CELL_BITS
 
 
 def _why(result: "Result", scenario: Scenario, flow: str) -> str:
@@ -76,7 +181,9 @@ def _why(result: "Result", scenario: Scenario, flow: str) -> str:
     own = carried[flow].category
     before = CATEGORIES[: CATEGORIES.index(own)]
     for port, _ in ways[flow]:
-        if port not in every:
+        if (
+            port not in every or every[port].later
+        ):  # of the rates of a link that changes it is not known which
             continue
         taken, promised, link = dict.fromkeys(before, 0.0), 0.0, every[port]
         for name, one in carried.items():
@@ -131,13 +238,6 @@ def _keys(settings: Settings, port: str, sooner: Sequence[str]) -> str:
         allocator = allocator_of(settings, port)
         keys += ["abr.pcr"] if allocator is None else [allocator.key, "abr.pcr"]
     return ", ".join([*keys, *(["vc.pcr", "traffic.rate"] if {*sooner} - {"abr"} else [])])
-
-
-def _active_times(scenario: Scenario) -> Iterator[tuple[str, float]]:
-    """For how long each flow may send in the measured time, in seconds."""
-    for name, tables in flow_tables(scenario.to_dict(), scenario.core.flow_names()):
-        begin, end = active_time(scenario, tables)
-        yield name, end - begin
 
 
 def _units(scenario: Scenario) -> Iterator[tuple[str, float]]:

@@ -150,8 +150,7 @@ def offers(scenario: Scenario) -> dict[str, Offer]:
         for port, share in crossed[name]:
             if port in every:
                 first.setdefault(port, {})[name] = share * sent[name] * vc.forces(every[port])
-    fastest = _fastest(settings)
-    rates = {port: max(every[port].rate, fastest) for port in first}
+    rates = {port: every[port].fastest for port in first}
     too_much = {port for port, flows in first.items() if sum(flows.values()) > rates[port] * (1 + LITTLE)}
     on_links = _kept(settings)
     found = {}
@@ -195,12 +194,6 @@ def _kept(settings: Settings) -> float:
     return 1 - max((float(link.get("loss") or 0.0) for link in every), default=0.0)
 
 
-def _fastest(settings: Settings) -> float:
-    """The highest rate to which a link changes; 0 where none does."""
-    changes = [one for _, link in link_tables(settings) for one in each(link, "rate-changes")]
-    return max((amount(one.get("rate")) for one in changes), default=0.0)
-
-
 def _shares_of_time(scenario: Scenario, settings: Settings, vcs: Mapping[str, Vc]) -> dict[str, float]:
     """The part of the measured time for which each of some flows sends."""
     measured = scenario.duration - scenario.warm_up
@@ -211,18 +204,18 @@ def _shares_of_time(scenario: Scenario, settings: Settings, vcs: Mapping[str, Vc
     return found
 
 
-def active_time(scenario: Scenario, tables: FlowTables) -> tuple[float, float]:
+def active_time(scenario: Scenario, tables: FlowTables, delay: float = 0.0) -> tuple[float, float]:
     """From when to when a flow with such tables may send in the measured time, in seconds.
 
-    A start that is drawn counts as its mean.
+    A start that is drawn counts as its mean. With the `delay` of its path it is when that may arrive.
     """
     own, group, _ = tables
     places = (own, group, traffic_of(tables))
     start = next((one["start"] for one in places if one.get("start") is not None), "0 s")
     stop = next((one["stop"] for one in (own, group) if one.get("stop") is not None), None)
     ends = [picoseconds(one) / 1e12 for one in str(start).split("..")]
-    end = scenario.duration if stop is None else min(picoseconds(stop) / 1e12, scenario.duration)
-    return max(sum(ends) / len(ends), scenario.warm_up), end
+    end = scenario.duration if stop is None else min(picoseconds(stop) / 1e12 + delay, scenario.duration)
+    return max(sum(ends) / len(ends) + delay, scenario.warm_up), end
 
 
 def vcs_of(settings: Settings, names: Sequence[str]) -> dict[str, Vc]:
