@@ -14,6 +14,7 @@ __all__ = [
     "bench",
     "bench_workloads",
     "disciplines",
+    "links",
     "max_min",
     "measures",
     "passages",
@@ -114,6 +115,7 @@ def run(
     cores: int = 1,
     panics: bool = False,
 ) -> RunResult: ...
+def links(scenario: Scenario) -> str: ...
 def ports(scenario: Scenario) -> str: ...
 def passages(
     scenario: Scenario, seed: int, replication: int, port: str, begin: float, end: float

@@ -71,6 +71,6 @@ def test_what_makes_a_switch_mark_is_named() -> None:
     }
     (line,) = idle(ct.Scenario.from_dict(both))
     assert line == (
-        'traffic.ecn = "ect0" of 2 flows "1", "2" has no effect, as no switch marks on the way: '
+        'traffic.ecn = "ect0" of flow "1" and of another flow has no effect, as no switch marks on the way: '
         "set switch.discard.red.ecn = true, or leave it out"
     )

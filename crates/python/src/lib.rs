@@ -16,7 +16,7 @@ mod _core {
     use super::{
         bench::{bench, bench_workloads},
         panic::Panic,
-        passages::{passages, ports},
+        passages::{links, passages, ports},
         rates::max_min,
         result::{CancelToken, RunResult, run},
         scenario::{Scenario, disciplines, measures, plan_schema, policies, schema},

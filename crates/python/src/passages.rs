@@ -1,10 +1,10 @@
-//! Ports of a scenario, and the fate of every cell at one of them.
+//! Ports and links of a scenario, and the fate of every cell at one of them.
 
 use celltrain_atm::{cell::Kind, quantity::Capacity};
 use celltrain_engine::time::SECOND;
 use celltrain_network::{
     live::{Live, Passage},
-    scenario::{Framing, Graph, NodeKind},
+    scenario::{Framing, Graph, Link, NodeKind},
 };
 use pyo3::{
     exceptions::PyValueError,
@@ -28,6 +28,33 @@ pub(crate) fn ports(scenario: &Scenario) -> PyResult<String> {
     Ok(Value::from(every).to_string())
 }
 
+/// All links of a scenario as JSON: the `name` of each and of the port before it, whether that is a `host`'s, `framing`, `rate` at the start
+/// and `fastest` in the run (bit/s), whether that `changes`, and `overhead`: octets added to each packet, or to each frame before it is cut
+/// into cells.
+#[pyfunction]
+pub(crate) fn links(scenario: &Scenario) -> PyResult<String> {
+    let graph = scenario.inner.graph().map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let of_frames = scenario.inner.spec().aal5.overhead;
+    let link = |(index, link): (usize, &Link)| {
+        let added = if link.framing == Framing::Packets { link.overhead } else { of_frames };
+        json!({
+            "name": graph.link_name(index),
+            "host": graph.nodes[link.from].kind == NodeKind::Host,
+            "framing": framing(link),
+            "rate": link.rate.0 as f64,
+            "fastest": link.fastest().0 as f64,
+            "changes": link.changes_rate(),
+            "overhead": added.0,
+        })
+    };
+    let every: Vec<_> = graph.links.iter().enumerate().map(link).collect();
+    Ok(Value::from(every).to_string())
+}
+
+fn framing(link: &Link) -> &'static str {
+    if link.framing == Framing::Packets { "packets" } else { "cells" }
+}
+
 fn port(graph: &Graph, index: usize) -> Value {
     let link = &graph.links[index];
     let Capacity(capacity, unit) = link.buffer;
@@ -38,7 +65,7 @@ fn port(graph: &Graph, index: usize) -> Value {
     json!({
         "name": graph.link_name(index),
         "policy": link.discard.policy.name(),
-        "framing": if link.framing == Framing::Packets { "packets" } else { "cells" },
+        "framing": framing(link),
         "rate": link.rate.0 as f64,
         "capacity": capacity,
         "unit": unit.to_string(),

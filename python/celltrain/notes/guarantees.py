@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltrain import statistics
 from celltrain.cells import CELL_BITS
-from celltrain.notes.framing import Link, links, octets, packet_of
+from celltrain.notes.framing import cells_of, links_of_switches, octets, packet_of
 from celltrain.notes.load import active_time
 from celltrain.notes.priority import CATEGORIES, allocator_of
 from celltrain.notes.tables import FlowTables, Settings, flow_tables, named, table_of, traffic_of
@@ -165,13 +165,14 @@ def _cells_of_frame(settings: Settings, tables: FlowTables) -> float:
     packet = packet_of(tables)
     if not packet:
         return float(traffic_of(tables).get("frame", 1))
-    return Link("cells", 0.0, octets(table_of(settings, "aal5"), "overhead")).bits(packet) / CELL_BITS
+    return cells_of(packet + octets(table_of(settings, "aal5"), "overhead"))
 
 
 def _why(result: "Result", scenario: Scenario, flow: str) -> str:
     """What is said of a port that serves other categories before that of a flow and has too little left."""
     settings = scenario.resolved()
-    every, tables = links(scenario, settings), dict(flow_tables(settings, scenario.core.flow_names()))
+    tables = dict(flow_tables(settings, scenario.core.flow_names()))
+    every = links_of_switches(scenario)
     begin, end = active_time(scenario, tables[flow])
     # Where links differ in their framing it is not known which of the two was counted.
     if len({link.framing for link in every.values()}) > 1 or end - begin < ALL * _measured(scenario):
@@ -181,9 +182,8 @@ def _why(result: "Result", scenario: Scenario, flow: str) -> str:
     own = carried[flow].category
     before = CATEGORIES[: CATEGORIES.index(own)]
     for port, _ in ways[flow]:
-        if (
-            port not in every or every[port].later
-        ):  # of the rates of a link that changes it is not known which
+        # Of the rates of a link that changes it is not known which.
+        if port not in every or every[port].changes:
             continue
         taken, promised, link = dict.fromkeys(before, 0.0), 0.0, every[port]
         for name, one in carried.items():
@@ -243,7 +243,7 @@ def _keys(settings: Settings, port: str, sooner: Sequence[str]) -> str:
 def _units(scenario: Scenario) -> Iterator[tuple[str, float]]:
     """The bits of a packet of each flow on the first link behind a switch, if that carries packets."""
     settings, names = scenario.resolved(), scenario.core.flow_names()
-    every = links(scenario, settings)
+    every = links_of_switches(scenario)
     crossed = scenario.core.ports_of(names)
     for (name, tables), (there, _) in zip(flow_tables(settings, names), crossed, strict=True):
         first = next((every[port] for port, _ in there if port in every), None)

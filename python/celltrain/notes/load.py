@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from celltrain.notes import quantities
-from celltrain.notes.framing import Link, access_links, links, packet_of, segment_of
+from celltrain.notes.framing import Link, links, packet_of, segment_of
 from celltrain.notes.tables import (
     FlowTables,
     Settings,
@@ -142,14 +142,12 @@ def offers(scenario: Scenario) -> dict[str, Offer]:
     vcs = vcs_of(settings, scenario.core.flow_names())
     forced = {name: vc for name, vc in vcs.items() if any(one.is_unresponsive for one in vc.loads)}
     crossed = dict(zip(forced, (there for there, _ in scenario.core.ports_of([*forced])), strict=True))
-    behind_switches = links(scenario, settings)
-    every = behind_switches | access_links(scenario, settings, forced, crossed)
+    every = links(scenario)
     sent = _shares_of_time(scenario, settings, vcs)
     first: dict[str, dict[str, float]] = {}
     for name, vc in forced.items():
         for port, share in crossed[name]:
-            if port in every:
-                first.setdefault(port, {})[name] = share * sent[name] * vc.forces(every[port])
+            first.setdefault(port, {})[name] = share * sent[name] * vc.forces(every[port])
     rates = {port: every[port].fastest for port in first}
     too_much = {port for port, flows in first.items() if sum(flows.values()) > rates[port] * (1 + LITTLE)}
     on_links = _kept(settings)
@@ -161,7 +159,7 @@ def offers(scenario: Scenario) -> dict[str, Offer]:
         }
         some = {name: rate for name, rate in reach.items() if rate > 0}
         if some:
-            found[port] = Offer(port, some, rates[port], port not in behind_switches)
+            found[port] = Offer(port, some, rates[port], every[port].is_host)
     return found
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from celltrain.notes.framing import Link, links
+from celltrain.notes.framing import Link, links_of_switches
 from celltrain.notes.load import Vc, vcs_of
 from celltrain.notes.tables import Settings, each, ends, node_names, table_of
 from celltrain.scenario import Scenario
@@ -82,7 +82,7 @@ def _change(worst: Shortfall) -> str:
 def shortfalls(scenario: Scenario) -> list[Shortfall]:
     """The categories that may get less than they are guaranteed, at each port of a switch."""
     settings = scenario.resolved()
-    every = links(scenario, settings)
+    every = links_of_switches(scenario)
     crossing: dict[str, dict[str, list[tuple[float, Vc]]]] = {name: {} for name in every}
     vcs = vcs_of(settings, scenario.core.flow_names())
     for vc, (there, _) in zip(vcs.values(), scenario.core.ports_of([*vcs]), strict=True):

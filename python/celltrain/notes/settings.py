@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from celltrain.notes.contracts import contracts_of, has_minimum, on_contracts, overcommitted, unallocated
-from celltrain.notes.fields import idle_fields
 from celltrain.notes.load import overloaded
 from celltrain.notes.memory import levels_out_of_reach
 from celltrain.notes.priority import served_later
@@ -76,7 +75,6 @@ def notes(scenario: Scenario) -> list[str]:
     found += [*late_sources(scenario), *late_changes(scenario), *overcommitted(scenario, settings, contracts)]
     found += served_later(scenario) if has_minimum(settings, contracts) else []
     found += [*overloaded(scenario), *levels_out_of_reach(scenario), *unread_tcp(scenario)]
-    found += idle_fields(scenario)
     return [*found, *scenario.core.notes()]
 
 

@@ -91,6 +91,14 @@ impl Default for Params {
     }
 }
 
+impl Params {
+    /// Whether the rule asks if a transport answers congestion marks.
+    #[must_use]
+    pub fn reads_ecn(&self) -> bool {
+        self.rule.0.contains("capable")
+    }
+}
+
 /// The policy that follows a rule of the scenario.
 pub type Script = FramePolicy<Scripted>;
 

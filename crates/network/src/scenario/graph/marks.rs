@@ -1,7 +1,8 @@
 //! Whether marks of switches meet transports that answer them.
 
 use celltrain_atm::{
-    buffer::{BufferPolicy, Policy},
+    buffer::{BufferPolicy, Policy, PolicyName},
+    scheduler::DisciplineName,
     with_policy,
 };
 
@@ -39,6 +40,15 @@ impl Flow {
     }
 }
 
+/// What is said of other flows than the first.
+fn and_others(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => " and of another flow".to_owned(),
+        more => format!(" and of {more} other flows"),
+    }
+}
+
 impl Graph {
     /// Sentences about ECN that has no effect: switches that do not mark what could be marked, or mark for nobody.
     pub(in crate::scenario) fn marks_without_effect(&self, spec: &Spec) -> Vec<String> {
@@ -55,7 +65,10 @@ impl Graph {
         } else {
             self.marks_without_answers()
         };
-        of_abr.into_iter().chain(unmet).collect()
+        let fields = [(EcnField::Ect0, "ect0"), (EcnField::Ect1, "ect1")];
+        let idle =
+            fields.into_iter().filter_map(|(field, name)| self.field_without_effect(spec, field, name));
+        of_abr.into_iter().chain(unmet).chain(idle).collect()
     }
 
     /// A sentence about the first flow that answers marks, where no switch marks the data of any of them.
@@ -66,29 +79,44 @@ impl Graph {
             return None;
         }
         let first = answering.next()?;
-        let others = match answering.count() {
-            0 => String::new(),
-            1 => " and of another flow".to_owned(),
-            more => format!(" and of {more} other flows"),
-        };
-        let remedy = match self.key_to_mark(spec, first) {
-            Some(key) => format!("set {key} = true"),
-            None => "choose a policy that can mark and turn that on, as in switch.discard.red.ecn = true"
-                .to_owned(),
-        };
+        let others = and_others(answering.count());
+        let bottleneck = self.bottleneck_link(spec).filter(|&link| first.data_hops().any(|hop| hop == link));
+        let remedy = self.remedy(spec, bottleneck);
         Some(format!(
             "tcp.ecn is on and no switch marks on the path of flow \"{}\"{others}: it has no effect; {remedy}",
             first.name
         ))
     }
 
-    /// The key that makes the bottleneck mark, if the data of a flow cross it and its policy has one that is off.
-    fn key_to_mark(&self, spec: &Spec, flow: &Flow) -> Option<String> {
-        let link = self.bottleneck_link(spec)?;
-        let port = &self.links[link];
-        let can = port.discard.ecn() == Some(false) && flow.data_hops().any(|hop| hop == link);
+    /// What makes one of some ports mark: the key of its policy, if one has such a key that is off.
+    fn remedy(&self, spec: &Spec, ports: impl IntoIterator<Item = usize>) -> String {
+        let can = |&port: &&Link| port.discard.ecn() == Some(false);
+        let Some(port) = ports.into_iter().map(|link| &self.links[link]).find(can) else {
+            return "choose a policy that can mark and turn that on, as in switch.discard.red.ecn = true"
+                .to_owned();
+        };
         let table = place(spec, &self.nodes, port, "discard", |port| port.discard.is_some());
-        can.then(|| format!("{table}.{}.ecn", port.discard.policy.name()))
+        format!("set {table}.{}.ecn = true", port.discard.policy.name())
+    }
+
+    /// A sentence about the first flow without TCP whose packets carry an ECN field that no switch on their way looks at.
+    fn field_without_effect(&self, spec: &Spec, field: EcnField, name: &str) -> Option<String> {
+        let mut carrying = self.flows.iter().filter(|flow| flow.traffic.ecn() == field).peekable();
+        carrying.peek()?;
+        let low_latency = field == EcnField::Ect1;
+        let reading = self.ports_of_switches(|port, vcs| {
+            let serves_apart = low_latency && port.scheduler.discipline == DisciplineName::DualQueue;
+            let asks = port.discard.policy == PolicyName::Script && port.discard.script.reads_ecn();
+            serves_apart || asks || self.marks(port, vcs)
+        });
+        let mut idle = carrying.filter(|flow| flow.route.len() > 1 && !flow.data_crosses(&reading));
+        let first = idle.next()?;
+        let does = if low_latency { "marks, or has a queue of low latency," } else { "marks" };
+        let (others, remedy) = (and_others(idle.count()), self.remedy(spec, first.data_hops()));
+        Some(format!(
+            "traffic.ecn = \"{name}\" of flow \"{}\"{others} has no effect, as no switch {does} on the way: {remedy}, or leave it out",
+            first.name
+        ))
     }
 
     /// A sentence about policies that were told to mark what no transport answers. DualPI2 is not told to: it marks one queue and drops from
