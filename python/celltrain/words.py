@@ -41,7 +41,7 @@ WORDS = (
         "mean ± 95 % interval",
         "the mean over the replications, and half of its 95 % Student interval: t(0.975, n - 1) s / "
         "sqrt(n), with the standard deviation s of the n replications; one replication has no interval; "
-        "<0.4 where half of it is below 0.4, which the bins of the measure cannot tell apart; "
+        "<0.4 where half of it is below 0.4, the resolution of the bins of the measure; "
         "undefined where the measure is undefined in a replication",
         "run, compare, sweep, reproduce",
     ),
@@ -53,15 +53,15 @@ WORDS = (
     ),
     Word(
         "gain of pairing",
-        "the variance that differences of independent runs would have, over that of these, which share their "
-        "random numbers: s1^2 + s2^2 over the variance of the paired differences, and of several variants "
-        "the median; above 1 pairing helps",
+        "the variance of differences between independent runs, divided by that of the paired differences, "
+        "whose runs share their random numbers: s1^2 + s2^2 over the latter, and the median for several "
+        "variants; above 1 pairing helps",
         "compare",
     ),
     Word(
         "verdict",
-        "supported, contradicted or undecided: where the interval of what a statement is about lies against "
-        "its threshold and margin; undecided with fewer than three replications",
+        "supported, contradicted or undecided: where the interval of what a statement is about lies relative "
+        "to its threshold and margin; undecided with fewer than three replications",
         "compare, reproduce",
     ),
     Word(
@@ -71,15 +71,15 @@ WORDS = (
     ),
     Word(
         "undefined",
-        "in how many of the n replications the measure has no value, as a ratio of which nothing happened; "
-        "any leaves no mean",
+        "the number of the n replications in which the measure has no value, such as a ratio whose "
+        "denominator is 0; if there is one, there is no mean",
         f"compare, {_ESTIMATES}; {_ROWS}",
     ),
     Word("mean", "the mean over the n replications", _ESTIMATES),
     Word("sd", "the standard deviation of the n values (divisor n - 1); one value has none", _ESTIMATES),
     Word(
         "deviation",
-        "(measured - published) / published; a mean deviation is without signs, over the values that the "
+        "(measured - published) / published; a mean deviation ignores signs and covers the values that the "
         "paper prints and that are defined here",
         "reproduce",
     ),
@@ -110,9 +110,7 @@ WORDS = (
     Word("event", "what happened to a TCP sender", _EVENTS),
     Word("cause", "why it happened", _EVENTS),
     Word("position", "the first byte of the flow that the event is about", _EVENTS),
-    Word(
-        "detail", "what belongs to the event, such as cwnd=2920; windows and positions are in bytes", _EVENTS
-    ),
+    Word("detail", "more about the event, such as cwnd=2920; windows and positions are in bytes", _EVENTS),
     Word(
         "stack",
         "the implementation of TCP under which the paper was reproduced",
@@ -131,7 +129,7 @@ WORDS = (
         "looked at several times",
         f"{_ROWS}; {_ESTIMATES}",
     ),
-    Word("note", "what there is to say of the value", _ROWS),
+    Word("note", "a remark on the value", _ROWS),
     Word("folder", "the folder that the row is from", _COLLECTED),
     Word("experiment", "the name of the scenario, or of the plan of a sweep", _COLLECTED),
     Word("key", "a hash of the resolved scenario; of a sweep or a comparison, that of the base", _COLLECTED),

@@ -56,8 +56,8 @@ def test_nobody_is_best_by_the_times_of_the_requests_that_were_answered() -> Non
     assert found.differs("short", "request_rate")
     sentence, other = found.sentences()
     assert sentence == (
-        "Nothing is decided by median of the response time: too many requests had no whole answer under long "
-        f"({waiting.part}), and the times are those of the others."
+        "Nothing is decided by median of the response time: too many requests had no complete answer under "
+        f"long ({waiting.part}), and the times are those of the others."
     )
     assert other.startswith("Best by ")
     said = legend([REQUESTS])
@@ -66,9 +66,9 @@ def test_nobody_is_best_by_the_times_of_the_requests_that_were_answered() -> Non
         "those of the others: do not compare them with the times of runs in which all requests ended."
     )
     assert said in found.explanation()
-    assert "none is best, as too many requests had no whole answer." in comparison_report(found)
+    assert "none is best, as too many requests had no complete answer." in comparison_report(found)
     caption = " ".join(compared_points(found).get_supxlabel().split())
-    assert "no variant is best by times: too many requests had no whole answer" in caption
+    assert "no variant is best by times: too many requests had no complete answer" in caption
     rows = {(row["variant"], row["metric"]): row for row in found.to_json()["rows"]}
     assert rows["long", MEDIAN]["requests_unfinished"] == waiting.unfinished
     assert rows["long", MEDIAN]["requests_completed"] == waiting.ended
@@ -94,7 +94,7 @@ def test_points_whose_requests_are_not_all_answered_are_marked(tmp_path: Path) -
     assert table["requests_unfinished"].to_list() == [whole.unfinished, cut.unfinished]
     page = sweep_report(found)
     assert f"{cut.part} not answered" in page
-    why = "too many requests had no whole answer, and the times are those of the others"
+    why = "too many requests had no complete answer, and the times are those of the others"
     assert f"first at group.0.flows = 30: {why}." in page
     assert f"Hollow marks: {why}." in page
     assert '"open":[false,true]' in page.replace(" ", "")

@@ -49,18 +49,18 @@ def test_unfinished_requests_are_those_that_a_longer_run_answers() -> None:
 def test_response_times_that_the_end_of_the_run_cuts_off_are_noted(tmp_path: Path) -> None:
     found = ct.run(clients(), replications=2)
     (note,) = on_answers(advice(found))
-    assert "requests of a run had no whole answer at its end: the response times are those of the " in note
+    assert "requests of a run had no complete answer at its end: the response times are those of the " in note
     assert note.endswith("and lower than those of all; set a longer duration, or fewer clients")
     swept = ct.sweep(clients(), grid={f"{TRAFFIC}.think": ["10 ms", "12 ms"]}, out=tmp_path / "out")
     (line,) = on_answers(advice_on_sweep(swept))
     assert line.startswith(f"at 2 of 2 points, first at {TRAFFIC}.think = 10 ms, ")
-    assert "requests of a run had no whole answer" in line
+    assert "requests of a run had no complete answer" in line
     compared = ct.compare(
         clients(), {"a": {}, "b": {f"{TRAFFIC}.response": {"kind": "fixed", "bytes": "1 kB"}}}
     )
     (line,) = on_answers(advice_on_variants(compared))
     assert line.startswith("under a: ")
-    assert "requests of a run had no whole answer" in line
+    assert "requests of a run had no complete answer" in line
 
 
 def test_a_few_open_requests_are_said_to_lower_the_percentiles_alone() -> None:
@@ -100,7 +100,7 @@ def test_requests_that_a_fault_holds_up_are_noted() -> None:
     found = ct.run(clients(**few, **{"link.dark": {"from": "1 s", "length": "5 s"}}), replications=2)
     (note,) = on_answers(advice(found))
     assert note.startswith("30 of ")
-    assert "requests of a run had no whole answer at its end" in note
+    assert "requests of a run had no complete answer at its end" in note
 
 
 def test_unfinished_requests_are_noted_at_every_point_of_a_sweep(tmp_path: Path) -> None:

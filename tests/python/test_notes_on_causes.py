@@ -154,7 +154,7 @@ def test_sources_that_take_the_link_are_named() -> None:
     found = ct.run(scenario)
     (note,) = held_up(found)
     assert note.endswith(
-        ": sources that do not respond to losses take next to all that the bottleneck transmits; set lower "
+        ": sources that do not respond to losses take nearly all that the bottleneck transmits; set lower "
         "rates for them (group.0.traffic.rate), or a faster link"
     )
     larger = ct.run(scenario.with_({"switch.buffer": "10000 packets"})).flows

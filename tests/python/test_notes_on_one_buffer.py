@@ -40,7 +40,7 @@ def run(changes: dict[str, Any]) -> ct.Result:
 
 
 def crowded(result: ct.Result) -> list[str]:
-    return [line for line in advice(result) if "one for all" in line]
+    return [line for line in advice(result) if "all categories share" in line]
 
 
 def lost(result: ct.Result) -> int:
@@ -70,7 +70,7 @@ def test_what_is_served_last_and_fills_the_buffer_is_named(changes: dict[str, An
     (note,) = crowded(found)
     assert note.startswith('port "switch1 > switch2" serves ')
     assert " before ubr, and still discards " in note
-    assert "ubr fills the buffer, which is one for all" in note
+    assert "ubr fills the buffer, which all categories share" in note
     assert note.endswith(f'set {LIMIT} = "{limit}" or less, the most that a VC may hold')
     better = run({**changes, LIMIT: limit})
     assert lost(better) == 0
@@ -123,5 +123,5 @@ def test_what_policers_discard_is_not_lost_in_the_buffer() -> None:
 
 def test_a_comparison_says_under_which_variants() -> None:
     compared = ct.compare(ct.Scenario.from_dict(UPLINK), {"open": {}, "limited": {LIMIT: "200 packets"}})
-    (note,) = (line for line in advice_on_variants(compared) if "one for all" in line)
+    (note,) = (line for line in advice_on_variants(compared) if "all categories share" in line)
     assert note.startswith("under open: port ")

@@ -39,7 +39,7 @@ def test_points_whose_metric_is_undefined_when_until_stops_are_noted(scenario: c
 def test_replications_that_are_no_more_than_one_are_noted(scenario: ct.Scenario) -> None:
     """Where sources start at once and nothing else is drawn, an interval of 0 is no certainty."""
     fixed = scenario.with_({"traffic.start": "0 s", "tie-break": "port-id"})
-    word = "every replication measured the same"
+    word = "every replication gave the same results"
 
     def noted(lines: list[str]) -> list[str]:
         return [line for line in lines if word in line]
@@ -64,7 +64,7 @@ def test_the_start_that_is_not_drawn_is_the_one_to_write(scenario: ct.Scenario) 
     """That of all flows is not read where each has its own."""
     own = [{"name": name, "start": "1 ms"} for name in "12"]
     fixed = scenario.with_({"tie-break": "port-id", "flow": own})
-    (note,) = (line for line in advice(ct.run(fixed)) if "measured the same" in line)
+    (note,) = (line for line in advice(ct.run(fixed)) if "gave the same results" in line)
     assert 'set flow.0.start = "0 s .. 10 ms" for replications that differ' in note
 
 
@@ -77,7 +77,7 @@ def test_replications_that_differ_in_nothing_that_is_measured_are_told_so(scenar
             "warm-up": "49 ms",
         }
     )
-    word = "every replication measured the same"
+    word = "every replication gave the same results"
 
     def noted(lines: list[str]) -> list[str]:
         return [line for line in lines if word in line]

@@ -73,7 +73,7 @@ def test_a_window_of_hardly_any_frames_is_noted(scenario: ct.Scenario, tmp_path:
             "duration": "51 ms",
         }
     )
-    word = "rates and delays of so few say nothing; set a longer duration"
+    word = "rates and delays of so few mean little; set a longer duration"
     found = ct.run(slow)
     assert max(found.sample("goodput")) > 10e6, "more than the link carries"
     (note,) = (line for line in advice(found) if word in line)

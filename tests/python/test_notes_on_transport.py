@@ -85,7 +85,7 @@ def test_other_timers_are_not(changes: dict[str, Any]) -> None:
 
 
 def unread(changes: dict[str, Any]) -> list[str]:
-    return [note for note in notes(incast(changes)) if "goes without TCP" in note]
+    return [note for note in notes(incast(changes)) if "does not use TCP" in note]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def unread(changes: dict[str, Any]) -> list[str]:
         ({"flow": [{"name": "burst3", "traffic": CBR, "tcp": {"mss": "500 B"}}]}, "flow.0.tcp.mss"),
         (
             {"group": [*INCAST["group"], {"name": "cbr", "traffic": CBR, "tcp": {"stack": "linux"}}]},
-            'group.1.tcp.stack has no effect, as kind = "cbr" goes without TCP: set another kind of traffic',
+            'group.1.tcp.stack has no effect, as kind = "cbr" does not use TCP: set another kind of traffic',
         ),
     ],
 )

@@ -87,11 +87,11 @@ def test_a_window_that_fills_the_link_is_large_enough_though_the_start_is_idle()
     (use,) = found.ports.filter(port="switch1 > switch2")["utilisation"]
     assert 0.95 < use < 0.98
     (note,) = said(CELLS, start, WINDOW)
-    assert "the bottleneck transmits all the while: a larger tcp.receive-window gives longer queues" in note
+    assert "the bottleneck is saturated: a larger tcp.receive-window gives longer queues" in note
     (note,) = said(
         CELLS, {**start, "duration": "2 s", "topology.sources": 1, "link.access.rate": "50 Mbit/s"}, WINDOW
     )
-    assert "the interface of the sender transmits all the while" in note
+    assert "the interface of the sender is saturated" in note
     # Windows that leave a tenth of the link idle do not fill it.
     for changed in ({"link.delay": "1.5 ms"}, {"link.delay": "1.6 ms", **start}):
         (note,) = said(CELLS, changed, WINDOW)
@@ -139,9 +139,7 @@ def test_a_busy_port_beside_the_way_of_a_flow_does_not_limit_it() -> None:
     flows = [{"name": "1", "from": "a", "to": "b"}, {"name": "2", "from": "c", "to": "d"}]
     network = {**graph("abcd", "xyz", *links), "flow": flows}
     full, plain = said(CELLS, network, WINDOW)
-    assert (
-        'limits flow "1" for most of the time, and the bottleneck transmits all the while: a larger' in full
-    )
+    assert 'limits flow "1" for most of the time, and the bottleneck is saturated: a larger' in full
     assert 'limits flow "2" for most of the time, not the network' in plain
     # A way that a flow names may be longer.
     way = {"name": "2", "from": "c", "to": "d", "route": ["c", "x", "y", "z", "d"]}
@@ -154,7 +152,7 @@ def test_a_port_that_only_acks_cross_does_not_limit_a_flow() -> None:
     """They wait there; a larger window carries more data along the idle way."""
     back = {"name": "back", "from": "dest1", "to": "src1"}
     full, plain = said(CELLS, {"flow": [back]}, WINDOW)
-    assert 'limits 2 flows "1", "2" for most of the time, and the bottleneck transmits all the while' in full
+    assert 'limits 2 flows "1", "2" for most of the time, and the bottleneck is saturated' in full
     assert (
         'limits flow "back" for most of the time, not the network: set a larger tcp.receive-window' in plain
     )
@@ -209,22 +207,22 @@ SLOW = {"rate": "20 Mbit/s"}
 )
 def test_the_key_of_the_rate_of_a_host_is_the_one_that_acts(changed: dict[str, Any], key: str) -> None:
     (note,) = said(CELLS, changed, WINDOW)
-    assert "the interface of the sender transmits all the while" in note
+    assert "the interface of the sender is saturated" in note
     assert f"set a higher {key} if that is not intended" in note
 
 
 def test_a_faster_interface_is_not_advised_before_a_full_port() -> None:
     """Links of one rate are all full; a higher rate of the first of them alone would gain nothing."""
     (note,) = said(CELLS, {"topology.sources": 1, "link.rate": "20 Mbit/s"}, WINDOW)
-    assert "the interface of the sender transmits all the while" in note
+    assert "the interface of the sender is saturated" in note
     assert "set a higher link.rate if" in note
     trunk = {"topology.sources": 1, "link.access": SLOW, "link.trunk": SLOW}
     (note,) = said(CELLS, trunk, WINDOW)
-    assert "the bottleneck transmits all the while" in note
+    assert "the bottleneck is saturated" in note
     slow = {"ends": "xb", **SLOW}
     own = {**graph("ab", "x", {"ends": "ax", **SLOW}, slow), "flow": [{"name": "1", "from": "a", "to": "b"}]}
     (note,) = said(CELLS, own, WINDOW)
-    assert "the bottleneck transmits all the while" in note
+    assert "the bottleneck is saturated" in note
 
 
 def test_many_full_ports_are_one_note() -> None:
@@ -236,7 +234,7 @@ def test_many_full_ports_are_one_note() -> None:
     }
     notes = said(CELLS, fabric, WINDOW)
     assert len(notes) <= 4
-    assert any("a port on the path of each transmits all the while" in note for note in notes)
+    assert any("a port on the path of each is saturated" in note for note in notes)
 
 
 def test_a_sweep_and_a_comparison_name_the_true_limits(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def broken_guarantees(result: "Result", scenario: Scenario) -> list[str]:
     which = (
         f"the VC of {named([worst], 'flow')} asks for more than its guarantee ({kept[worst][0].key}) and gets"
     )
-    rest = "" if len(broken) == 1 else f", the least of {len(broken)} such VCs"
+    rest = "" if len(broken) == 1 else f", the lowest share of {len(broken)} such VCs"
     return [f"{which} {percent(broken[worst])} of it{rest}{_why(result, scenario, worst)}"]
 
 

@@ -132,7 +132,7 @@ def _sentence(
     fill = f"{listed(others)} {'fills' if len(others) == 1 else 'fill'}"
     return (
         f'port "{port}" serves {listed(own)} before {listed(others)}, and still discards {of} of '
-        f"{listed(own)}: {fill} the buffer, which is one for all; set {change}, the most that a VC "
+        f"{listed(own)}: {fill} the buffer, which all categories share; set {change}, the most that a VC "
         "may hold"
     )
 

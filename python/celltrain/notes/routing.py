@@ -25,7 +25,7 @@ def one_path(scenario: Scenario, settings: Settings) -> Iterator[str]:
     if not any(_has_several(links, *route) for route in routes if route is not None):
         yield (
             f'routing.multipath = "{spread}" has no effect, as a single shortest path leads from each source '
-            "to its destination: add links that make others as short, or leave it out"
+            "to its destination: add links so that there are several shortest paths, or leave it out"
         )
 
 

@@ -54,7 +54,7 @@ _OF_KINDS = {
     TRANSFERS: _Said("no transfer had completed at the end of a run", "had not completed", "a lower load"),
     REQUESTS: _Said(
         "no answer was complete in the measured part of a run, so there are no response times",
-        "had no whole answer",
+        "had no complete answer",
         "fewer clients",
     ),
 }
@@ -70,7 +70,7 @@ def too_short(means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
     if 0 < frames < HARDLY_ANY and means.get("utilisation", 0.0) > MOST_OF_THE_TIME:
         were = "frame was" if frames == 1 else "frames were"
         said = f"only {_count(frames)} {were} delivered in the measured part of a run: rates and delays of so"
-        yield "frames", f"{said} few say nothing; set a longer duration"
+        yield "frames", f"{said} few mean little; set a longer duration"
     for kind in KINDS:
         yield from _cut_off(kind, means)
     yield from _not_begun(means)

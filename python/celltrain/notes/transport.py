@@ -57,7 +57,7 @@ def unread_tcp(scenario: Scenario) -> Iterator[str]:
         if key is not None and kinds and all(kind in WITHOUT_TCP for kind in kinds):
             carries = f'kind = "{kinds[0]}"' if len({*kinds}) == 1 else "such traffic"
             yield (
-                f"{place}.tcp.{key} has no effect, as {carries} goes without TCP: set another kind of "
+                f"{place}.tcp.{key} has no effect, as {carries} does not use TCP: set another kind of "
                 "traffic, or leave it out"
             )
             return
@@ -94,9 +94,10 @@ def hasty_timers(result: "Result", scenario: Scenario) -> Iterator[str]:
         expired = sum(again[name].expired for name in names)
         if expired >= FEW and sum(again[name].twice for name in names) >= MOST * expired:
             yield (
-                f'tcp.rto-min = "{shortest}" is shorter than tcp.delayed-ack = "{wait}", and most of what '
-                f"timers of {named(names, 'flow')} sent again had arrived: a segment that is alone in flight "
-                "waits so long for its ACK; set a longer tcp.rto-min, or a shorter tcp.delayed-ack"
+                f'tcp.rto-min = "{shortest}" is shorter than tcp.delayed-ack = "{wait}", and most '
+                f"segments that timers of {named(names, 'flow')} retransmitted had already arrived: the "
+                "ACK of a segment that is alone in flight is delayed that long; set a longer tcp.rto-min, "
+                "or a shorter tcp.delayed-ack"
             )
 
 

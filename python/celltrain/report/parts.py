@@ -184,10 +184,7 @@ def how_sure(page: Page, manifest: Mapping[str, Any], *, paired: str = "variant"
             f"({n - 1} {'degree' if n == 2 else 'degrees'} of freedom).{pairs if paired else ''}"
         )
     else:
-        page.text(
-            "There is one replication, so nothing is said about the spread: ask for more with "
-            "`--replications`."
-        )
+        page.text("There is one replication, so the spread is unknown: run more with `--replications`.")
     rate = manifest["cell_hops"] / max(manifest["wall_time"], 1e-9)
     page.table(
         ("", ""),

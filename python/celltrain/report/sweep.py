@@ -362,8 +362,7 @@ def _how_sure(page: Page, sweep: Sweep) -> None:
     least, most = (getattr(sweep.points["replications"], end)() for end in ("min", "max"))
     count = f"{least}" if least == most else f"{least} to {most}"
     spread = (
-        "Every point has one replication, so nothing is said about the spread: ask for more with "
-        "`replications` in the plan."
+        "Every point has one replication, so the spread is unknown: run more with `replications` in the plan."
         if most == 1
         else f"Every mean is over {count} independent replications; ± is half of its 95 % Student interval."
         f"{_wider(sweep)}"

@@ -106,7 +106,7 @@ REQUESTS = Kind(
     # Whenever a run ends, clients that ask and ask again have some open requests.
     least=CENSORED_TAIL,
     mark="not answered",
-    had_not="had no whole answer",
+    had_not="had no complete answer",
     were="still open",
 )
 """Requests, whose times end with their answers."""

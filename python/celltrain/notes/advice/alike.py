@@ -13,7 +13,7 @@ def _said_alike(start: str | None) -> str:
     """What is said of replications that are no more than one; `start` is a key that draws none, if any."""
     differ = "" if start is None else f'{start} = "0 s .. 10 ms" for replications that differ, or '
     return (
-        "every replication measured the same: no random number mattered, so intervals of 0 "
+        "every replication gave the same results: no random number had an effect, so intervals of 0 "
         f"say nothing about chance; set {differ}replications = 1"
     )
 
@@ -26,7 +26,7 @@ def _said_measured_alike(start: str | None) -> str:
         else f'where sources begin at one instant, set {start} = "0 s .. 10 ms"'
     )
     return (
-        "every replication measured the same, although what happened in them differs: intervals of 0 say "
+        "every replication gave the same results, although what happened in them differs: intervals of 0 say "
         f"nothing about chance; {differ}"
     )
 

@@ -14,10 +14,10 @@ from celltrain.scenario import Scenario
 __all__ = ["Network"]
 
 ALWAYS = 0.99
-"""The share of a time from which on a port transmits all the while."""
+"""The share of a time from which on a port is saturated."""
 
 NEARLY_ALL = 0.9
-"""The share of a link that leaves next to nothing."""
+"""The share of a link that leaves almost nothing."""
 
 ROUNDING = 1e-9
 """How much less than 1 a sum of shares may be through rounding alone."""
@@ -34,7 +34,7 @@ class Forced(NamedTuple):
 
     port: str
     takes_it: bool
-    """Whether they take next to all that it transmits."""
+    """Whether they take nearly all that it transmits."""
     keys: Sequence[str]
 
 
@@ -72,14 +72,14 @@ class Network:
         return {name: share for name, share in ports if name in self.ports.known}
 
     def full_ports(self, flow: Flow) -> dict[str, bool]:
-        """The ports of switches that transmit all the while, and whether the flow surely crosses each."""
+        """The ports of switches that are saturated, and whether the flow surely crosses each."""
         crossed = self.crossed(flow)
         full = [name for name in crossed if not self.ports.known[name].is_host and self._is_full(name, flow)]
         full.sort(key=lambda name: (-crossed[name], name != self.bottleneck))
         return {name: crossed[name] > 1 - ROUNDING for name in full}
 
     def full_host(self, flow: Flow) -> str | None:
-        """The port of the sender, if it transmits all the while."""
+        """The port of the sender, if it is saturated."""
         own = (name for name in self.crossed(flow) if name.startswith(f"{flow.source} > "))
         return next((name for name in own if self._is_full(name, flow)), None)
 
@@ -153,7 +153,7 @@ class Network:
 
 
 def _is_full(port: Port, flow: Flow) -> bool:
-    """Whether a port transmits all the while that a flow's window is full.
+    """Whether a port is saturated while a flow's window is full.
 
     It does if it transmits all the time. It may also be idle while windows are not full, as at the start:
     then it still transmits for at least that share of the time for which they are, and its queue tells it

@@ -9,12 +9,9 @@ _MEANT = "if that is not intended"
 PLAIN = f"{_WINDOW}, not the network: set a larger tcp.receive-window {_MEANT}"
 """What is said of flows that the receive window limits, and nothing else."""
 
-AT_HOST = (
-    f"{_WINDOW}, and the interface of the sender transmits all the while: {_VAIN}; "
-    f"set a higher {{key}} {_MEANT}"
-)
+AT_HOST = f"{_WINDOW}, and the interface of the sender is saturated: {_VAIN}; set a higher {{key}} {_MEANT}"
 AT_PORT = (
-    f"{_WINDOW}, and {{port}} transmits all the while: {{where}}a larger tcp.receive-window gives "
+    f"{_WINDOW}, and {{port}} is saturated: {{where}}a larger tcp.receive-window gives "
     "longer queues and no more total throughput"
 )
 AT_SHAPER = f"{_WINDOW}, and the host shapes the traffic to vc.pcr: {_VAIN}; set a higher vc.pcr {_MEANT}"
@@ -57,7 +54,7 @@ BY_LOAD = (
     "full; set lower rates for them ({keys}), or a faster link"
 )
 BY_FORCE = (
-    ": sources that do not respond to losses take next to all that {port} transmits; set lower rates for "
+    ": sources that do not respond to losses take nearly all that {port} transmits; set lower rates for "
     "them ({keys}), or a faster link"
 )
 BY_POLICERS = (
@@ -73,7 +70,7 @@ _AFTER = (
     ": {port} serves {categories} before {own} and leaves {left}; set one vc.category for all, or a lower "
     "rate of what is served first (abr.pcr, vc.pcr, traffic.rate)"
 )
-LATER = _AFTER.replace("{left}", "next to nothing for it")
+LATER = _AFTER.replace("{left}", "almost nothing for it")
 TOO_LATE = _AFTER.replace("{left}", "less than is guaranteed to it")
 OTHER = ""
 """Added where nothing tells why, or a note on the scenario does. Of some flows nothing is said then."""
