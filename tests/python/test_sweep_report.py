@@ -20,7 +20,8 @@ from celltrain import registry
 from celltrain.files.folder import claim
 from celltrain.plots.grid import Grid
 from celltrain.plots.style import lay_out, panels, styled
-from celltrain.plots.sweep import MARGINS, _ends, draw_sweep, heat_map, lines, trade_off
+from celltrain.plots.sweep import draw_sweep, heat_map, lines
+from celltrain.plots.trade_off import MARGINS, _ends, trade_off
 from celltrain.report.sweep import sweep_report
 from celltrain.statistics import Estimate
 from celltrain.sweeps.result import imprecise

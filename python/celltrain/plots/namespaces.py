@@ -299,7 +299,7 @@ class SweepPlots:
         The arguments are those of `sweep`; lines join the points along `x`.
         """
         from celltrain.plots.grid import Choice, Grid
-        from celltrain.plots.sweep import trade_off
+        from celltrain.plots.trade_off import trade_off
 
         _chosen(self._measured(), ["goodput", "fairness_index"])
         choice = Choice.of(x, curves, rows, columns, where, log)
