@@ -19,9 +19,9 @@ from celltrain.cli import options, plot
 from celltrain.errors import InputError
 from celltrain.plots.distribution import values_of
 from celltrain.plots.flow import LISTED, _numbers, _seconds
-from celltrain.plots.namespaces import queue_of
 from celltrain.plots.queue import BINS, LANE_COLOURS, MOST_LANES, QueuePanel, _bin_width, _title
 from celltrain.plots.style import lay_out, styled, write
+from celltrain.plots.timelines import queue_of
 from celltrain.registry import measure
 from celltrain.statistics import Estimate
 

@@ -9,7 +9,7 @@ import pytest
 import celltrain as ct
 from celltrain import _core
 from celltrain.plots.flow import flow_of_run
-from celltrain.plots.namespaces import queue_of
+from celltrain.plots.timelines import queue_of
 from celltrain.results import Record
 from celltrain.runs import work
 from celltrain.suites.file import load_suite

@@ -147,7 +147,7 @@ def queue(
     scenarios = _varied(options.load_scenario(source, set_), names)
 
     def draw() -> "Figure":
-        from celltrain.plots.namespaces import queue_of
+        from celltrain.plots.timelines import queue_of
 
         return queue_of(scenarios, port, time, seed, replication)
 
@@ -359,7 +359,7 @@ def flow(
         _drawn(target, lambda: found.plot.flow(name, (begin, end), replication))
         return
     from celltrain.plots.flow import check_flow
-    from celltrain.plots.namespaces import span_of
+    from celltrain.plots.spans import span_of
 
     loaded = options.load_scenario(source, set_)
     check_flow(loaded, name)
