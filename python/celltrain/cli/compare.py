@@ -95,7 +95,7 @@ def compare(
 ) -> None:
     """Compare variants of a scenario, and name the best ones.
 
-    All variants run with the same seeds. The best one is named by each measure, if that is clear.
+    All variants run with the same seeds. The best one is named for each measure, if it is clear.
     """
     from celltrain import comparison
 

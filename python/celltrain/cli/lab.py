@@ -33,7 +33,8 @@ def lab(
     ] = None,
     set_: options.Set = None,
     port: Annotated[
-        int, typer.Option(metavar="P", min=0, max=65535, help="Port of the local server. 0: any free port.")
+        int,
+        typer.Option(metavar="P", min=0, max=65535, help="Serve the page on this port. 0: any free port."),
     ] = 0,
     show: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
     link: Annotated[

@@ -78,8 +78,8 @@ def reproduce(
     """Reproduce a paper: its tables, its figures and its claims.
 
     Measured values stand beside the published ones. 'all' reproduces every paper with the TCP that stands for
-    its own: one folder per paper, one report of all, and with --json a list. With --out the same command goes
-    on where it was stopped. A claim is supported, contradicted or undecided, by the 95 % intervals of at
+    its own: one folder per paper, one report of all, and with --json a list. With --out the same command
+    resumes what was stopped. A claim is supported, contradicted or undecided, by the 95 % intervals of at
     least three replications. A paper's folder has a paper.toml, scenarios and published values (see the guide
     "Add a paper"). A contradicted claim is a result: the exit status is 0, unless --strict asks for 1.
     Results with --set need a folder of their own, and are never recorded with the paper.

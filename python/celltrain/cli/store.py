@@ -14,14 +14,14 @@ __all__ = ["store"]
 def store(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of an experiment.")],
     prune: Annotated[
-        bool, typer.Option("--prune", help="Drop the runs of other versions, for good.")
+        bool, typer.Option("--prune", help="Delete the runs of other versions permanently.")
     ] = False,
     json: options.Json = False,
 ) -> None:
     """List the finished runs that a results folder keeps.
 
-    The list is by the version of celltrain that made them. Listing changes nothing in the folder. Runs of
-    another version are never read: the same command makes them again.
+    They are grouped by the version of celltrain that made them. Listing changes nothing in the folder.
+    Runs of another version are never read: the same command makes them again.
     """
     from celltrain.results import core_version
     from celltrain.runs.listing import listing

@@ -25,14 +25,14 @@ def suite(
     ],
     aqm: Annotated[
         str | None,
-        typer.Option("--aqm", metavar="A,B,C", help="Discard policies to evaluate. Default: the suite's."),
+        typer.Option("--aqm", metavar="A,B,C", help="Evaluate these discard policies. Default: the suite's."),
     ] = None,
     stack: Annotated[
         str | None,
         typer.Option(
             "--stack",
             metavar="A,B,C",
-            help="TCP stacks to evaluate, or with which to evaluate policies. Default: the suite's.",
+            help="Evaluate these TCP stacks, or policies with them. Default: the suite's.",
         ),
     ] = None,
     congestion_control: Annotated[
@@ -40,7 +40,7 @@ def suite(
         typer.Option(
             "--congestion-control",
             metavar="A,B,C",
-            help="Congestion controls to evaluate, each in the stack that is the suite's baseline.",
+            help="Evaluate these congestion controls, each in the stack that is the suite's baseline.",
         ),
     ] = None,
     ecn: Annotated[
