@@ -12,7 +12,6 @@ from celltrain.scenario import Scenario
 
 __all__ = [
     "NAMED",
-    "WITH_EXITS",
     "FlowTables",
     "Settings",
     "defaults",
@@ -23,10 +22,12 @@ __all__ = [
     "flow_names",
     "flow_tables",
     "group_of",
+    "group_of_host",
     "link_tables",
     "named",
     "node_names",
     "picoseconds",
+    "place_of_link",
     "policy_of_port",
     "port_tables",
     "table_of",
@@ -84,6 +85,17 @@ def group_of(flow: str, groups: Collection[str]) -> str | None:
     # Of groups "a" and "a1", flow "a11" is of the latter: otherwise two flows would have one name.
     ends = reversed(range(len(flow.rstrip(digits)), len(flow)))
     return next((flow[:end] for end in ends if flow[:end] in groups), None)
+
+
+def group_of_host(host: str, groups: Collection[str]) -> str | None:
+    """The group of a host, which is named after its flow, as in "src-web1"; None if it is in none."""
+    return group_of(host.partition("-")[2], groups)
+
+
+def place_of_link(settings: Settings, host: str) -> str:
+    """The place of the link of a host: "exit" for a destination of its own, otherwise "access"."""
+    has_exits = table_of(settings, "topology").get("kind") in WITH_EXITS
+    return "exit" if has_exits and host.startswith("dest") else "access"
 
 
 def flow_tables(settings: Settings, names: Iterable[str]) -> Iterator[tuple[str, FlowTables]]:

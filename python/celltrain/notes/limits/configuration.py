@@ -23,7 +23,16 @@ from celltrain.notes.losses import Losses, is_by_policy, keys_to_raise
 from celltrain.notes.quantities import amount
 from celltrain.notes.schedule import dark_share
 from celltrain.notes.sources import begin_at_once, undrawn_start
-from celltrain.notes.tables import WITH_EXITS, each, ends, flow_names, group_of, node_names, tables_of
+from celltrain.notes.tables import (
+    each,
+    ends,
+    flow_names,
+    group_of,
+    group_of_host,
+    node_names,
+    place_of_link,
+    tables_of,
+)
 from celltrain.scenario import Scenario
 
 __all__ = ["Configuration"]
@@ -113,10 +122,8 @@ class Configuration:
         host = next((end for end in both if end in self._hosts), None)
         if host is None:
             return "trunk", None
-        exits = self.settings.get("topology", {}).get("kind") in WITH_EXITS
-        place = "exit" if exits and host.startswith("dest") else "access"
-        group = self._group(host.partition("-")[2])
-        return place, None if group is None else group.settings.get(place)
+        place, group = place_of_link(self.settings, host), group_of_host(host, self._groups)
+        return place, None if group is None else self._groups[group].settings.get(place)
 
     @cached_property
     def _own_links(self) -> dict[frozenset[Any], tuple[str, Mapping[str, Any]]]:
