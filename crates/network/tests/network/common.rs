@@ -9,6 +9,9 @@ pub(crate) use self::{
         discarded, longest_round_trip, mean_and_error, metric, names, numbers, occupancies, of_flow,
         row_text, series, texts, total, value,
     },
-    runs::{live, replicate, run, run_as, run_plain, run_recorded, run_traced, shuffled, traced},
+    runs::{
+        assert_same_in_any_order, live, replicate, run, run_as, run_plain, run_recorded, run_traced,
+        shuffled, traced,
+    },
     scenarios::{cases, error, folder, load, read, scenario, shipped},
 };

@@ -2,12 +2,11 @@
 
 use celltrain_engine::{
     Time,
-    random::Randomness,
     time::{MICROSECOND, MILLISECOND},
 };
 use celltrain_network::{Experiment, Options, audit::Audit};
 
-use crate::common::{error, load, run_as, run_traced, shuffled, total, traced};
+use crate::common::{assert_same_in_any_order, error, load, run_traced, total};
 
 /// A switch with `ports` ports, to each of which a host of its own sends cells at twice the rate of the link, the first from 0 s on and each
 /// further one 20 ms later.
@@ -155,17 +154,7 @@ fn any_schedule_gives_one_run() {
     for (text, pairs) in &cases {
         let usual = run_traced(text, pairs);
         assert!(total(&usual.ports, "cells_discarded") > 0, "{pairs:?}: the memory limits nothing");
-        for seed in 0..3 {
-            let mut generator = Randomness { seed, replication: 0 }.named("parts");
-            let other = run_as(&load(text, pairs), traced(), |network| {
-                network.set_schedule(shuffled(seed, 10 * MILLISECOND));
-                if seed > 0 {
-                    let parts = (0..network.processes()).map(|_| generator.below(3) as usize);
-                    network.set_partition(parts.collect());
-                }
-            });
-            assert_eq!(format!("{usual:?}"), format!("{other:?}"), "{pairs:?}, schedule {seed}");
-        }
+        assert_same_in_any_order(text, pairs, 10 * MILLISECOND, &usual);
     }
 }
 

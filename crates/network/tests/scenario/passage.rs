@@ -149,12 +149,12 @@ fn all_vcs_of_a_port_are_there_when_its_policy_is_asked() {
 fn the_note_names_key_flow_and_port() {
     let found = notes(&refusing("double-epd", "low = \"0 cells\", high = \"0 %\"", ""));
     let expected = "switch.discard.double-epd: with low = \"0 cells\" and high = \"0 %\" the policy refuses every frame of flow \"1\" at the \
-        port \"switch1 > switch2\", also while the buffer is empty, and the same holds at another port";
+        port \"switch1 > switch2\", even while the buffer is empty, and the same holds at another port";
     assert_eq!(found, [expected]);
     let back = "topology = { kind = \"n-source\", sources = 2 }\n[[port]]\nfrom = \"switch2\"\nto = \"switch1\"\n\
         discard = { policy = \"epd\", epd.threshold = \"0 cells\" }\n";
     let expected = "port.0.discard.epd: with threshold = \"0 cells\" the policy refuses every frame of flow \"1\" on the reverse path at the \
-        port \"switch2 > switch1\", also while the buffer is empty";
+        port \"switch2 > switch1\", even while the buffer is empty";
     assert_eq!(notes(back), [expected]);
     assert!(
         notes(&refusing("script", "rule = \"false\"", ""))[0]
@@ -244,8 +244,8 @@ fn an_abr_source_without_room_for_a_frame_is_noted() {
         [("cells", tcp), ("frames", tcp), ("cells", packets), ("frames", packets), ("frames", frames)]
     {
         let found = with(11, discard, traffic);
-        let expected = "abr.source-buffer = \"11 cells\" has no room for a full frame of flow \"1\", 12 cells: none of these leaves its \
-            source whole, and so it is with 2 other flows";
+        let expected = "abr.source-buffer = \"11 cells\" has no space for a full frame of flow \"1\", 12 cells: no such frame leaves its \
+            source whole, and the same holds for 2 other flows";
         assert_eq!(found, [expected], "{discard}, {traffic}");
         assert_eq!(with(12, discard, traffic), [""; 0]);
     }

@@ -143,16 +143,16 @@ impl Graph {
         let (name, (buffer, cells)) = found.next()?;
         let others = match found.count() {
             0 => String::new(),
-            1 => ", and so it is with another flow".to_owned(),
-            more => format!(", and so it is with {more} other flows"),
+            1 => ", and the same holds for another flow".to_owned(),
+            more => format!(", and the same holds for {more} other flows"),
         };
         Some(format!(
-            "abr.source-buffer = \"{buffer}\" has no room for a full frame of flow \"{name}\", {cells} cells: none of these leaves its source \
+            "abr.source-buffer = \"{buffer}\" has no space for a full frame of flow \"{name}\", {cells} cells: no such frame leaves its source \
              whole{others}"
         ))
     }
 
-    /// A sentence about the first port whose policy refuses all frames of a flow, also while the buffer is empty, and how many more there
+    /// A sentence about the first port whose policy refuses all frames of a flow, even while the buffer is empty, and how many more there
     /// are. It is no error: with marks the same level marks everything, and a sweep may end there.
     pub(in crate::scenario) fn ports_that_refuse(&self, spec: &Spec) -> Option<String> {
         let of_switch = |link: &Link| self.nodes[link.from].kind == NodeKind::Switch;
@@ -177,7 +177,7 @@ impl Graph {
         let path = if back { " on the reverse path" } else { "" };
         let others = and_at_others(found.len() - 1);
         Some(format!(
-            "{key}.{policy}: with {with} the policy refuses every frame of flow \"{}\"{path} at the port \"{name}\", also while the buffer is \
+            "{key}.{policy}: with {with} the policy refuses every frame of flow \"{}\"{path} at the port \"{name}\", even while the buffer is \
              empty{others}",
             flow.name
         ))

@@ -165,7 +165,7 @@ impl Graph {
             cycle.iter().take(MOST_NAMES).map(|&link| format!("\"{}\"", self.link_name(link))).collect();
         let more = if cycle.len() > MOST_NAMES { ", …" } else { "" };
         Some(format!(
-            "switch.memory.pause: {} links wait for each other's pauses in a circle, so that they may stop for good: {}{more}",
+            "switch.memory.pause: {} links wait for each other's pauses in a cycle and may stop for good: {}{more}",
             cycle.len(),
             names.join(", ")
         ))

@@ -55,6 +55,21 @@ pub(crate) fn shuffled(seed: u64, cap: Time) -> impl Fn(&mut Schedule) {
     }
 }
 
+/// Asserts that a traced run is `usual` in visits of any order and length up to `cap`, and with its processes in any three parts.
+pub(crate) fn assert_same_in_any_order(text: &str, overrides: &[(&str, &str)], cap: Time, usual: &RunResult) {
+    for seed in 0..3 {
+        let mut generator = Randomness { seed, replication: 0 }.named("parts");
+        let other = run_as(&load(text, overrides), traced(), |network| {
+            network.set_schedule(shuffled(seed, cap));
+            if seed > 0 {
+                let parts = (0..network.processes()).map(|_| generator.below(3) as usize);
+                network.set_partition(parts.collect());
+            }
+        });
+        assert_eq!(format!("{usual:?}"), format!("{other:?}"), "{overrides:?}, schedule {seed}");
+    }
+}
+
 /// Replication 0 of a scenario, to be watched.
 pub(crate) fn live(scenario: &Scenario) -> Live {
     Live::new(scenario.clone(), scenario.spec().seed, 0).unwrap()
