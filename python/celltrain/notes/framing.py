@@ -10,7 +10,6 @@ from celltrain.notes.tables import (
     FlowTables,
     Settings,
     first_table,
-    table_of,
     traffic_of,
 )
 from celltrain.scenario import Scenario
