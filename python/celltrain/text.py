@@ -91,6 +91,7 @@ def interval(found: Estimate, unit: str, like: float | None = None, *, is_count:
     mean = found.mean / factor
     coarse = found.resolution / factor
     most = _places(coarse)
+    mean = _left_of_point(mean, most)
     alone = _maybe_whole(mean, unit, _digits(mean, most), is_count=is_count)
     if spread is None or not math.isfinite(spread) or not math.isfinite(mean):
         return _with_unit(alone, scaled)
@@ -104,6 +105,11 @@ def interval(found: Estimate, unit: str, like: float | None = None, *, is_count:
 def _places(resolution: float) -> int | None:
     """The decimals of a value that is not known better than this; None where it is exact."""
     return -_exponent(resolution, 1) if resolution > 0 and math.isfinite(resolution) else None
+
+
+def _left_of_point(value: float, places: int | None) -> float:
+    """A value without the digits left of the decimal point that nobody knows: 123,000 of 123,456 for -3."""
+    return round(value, places) if places is not None and places < 0 and math.isfinite(value) else value
 
 
 def _rounded_up(value: float, places: int) -> float:
@@ -130,6 +136,7 @@ def _both(mean: float, spread: float, most: int | None = None) -> str:
     """A mean and half of its interval, which has two digits, to the same decimal; `most` decimals at most."""
     places = 1 - _exponent(spread, 2)
     places = places if most is None else min(places, most)
+    spread = _left_of_point(spread, most)
     if places <= MOST_PLACES:
         return f"{mean:z,.{max(places, 0)}f} ± {spread:,.{max(places, 0)}f}"
     power = _exponent(max(abs(mean), spread), places)

@@ -163,3 +163,22 @@ def test_differences_are_as_coarse_as_the_larger_of_two_means() -> None:
     found = paired_difference([0.6, 0.6001], [0.02, 0.02], unit="s", resolution=1 / 64)
     assert found.resolution == pytest.approx(0.60005 / 64)
     assert str(found) == "580 ± <10 ms"
+
+
+@pytest.mark.parametrize(
+    ("sample", "shown"),
+    [
+        ([123456.0, 123457.0], "123,000 ± <2,000 cells"),  # 123456.5 / 64 = 1929
+        ([123456.0, 123456.0], "123,000 ± 0 cells"),
+        ([123456.0], "123,000 cells"),
+        ([123456.0, 123956.0], "124,000 ± 3,000 cells"),  # t(0.975, 1) x 250 = 3177
+        ([1.0e5, 1.0e5 + 1], "100,000 ± <2,000 cells"),
+    ],
+)
+def test_digits_left_of_the_point_that_bins_do_not_have_are_zeros(sample: list[float], shown: str) -> None:
+    assert str(estimate(sample, unit="cells", resolution=1 / 64)) == shown
+
+
+def test_differences_that_bins_cannot_tell_from_zero_are_zero() -> None:
+    found = paired_difference([123456.0, 123457.0], [123056.0, 123057.5], unit="cells", resolution=1 / 64)
+    assert str(found) == "0 ± <2,000 cells"
