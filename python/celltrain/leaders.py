@@ -45,8 +45,12 @@ class Leader:
     all variants and tables together end below it. They may be among the tied ones."""
     last: statistics.Estimate | None = None
     """By how much the best is better than the last of these, with such an interval."""
+    apart: str = ""
+    """The best of those that are not the same; empty where all are."""
+    ahead: statistics.Estimate | None = None
+    """By how much the best is better than that one, with such an interval."""
     is_small: bool = False
-    """Whether the lead over the next that is not the same is smaller than that by its mean."""
+    """Whether this lead is smaller by its mean than what matters."""
     count: int = 2
     """How many variants there are."""
 
@@ -86,8 +90,7 @@ class Leader:
         same = [
             name for name, one in behind.items() if one.n >= verdicts.LEAST and _is_within(one, least[name])
         ]
-        apart = next((name for name in behind if name not in same), None)
-        is_small = apart is not None and behind[apart].mean < least[apart]
+        apart = next((name for name in behind if name not in same), "")
         return Leader(
             measure,
             best,
@@ -100,7 +103,9 @@ class Leader:
             joint,
             tuple(same),
             behind[same[-1]] if same else None,
-            is_small,
+            apart,
+            behind.get(apart),
+            bool(apart) and behind[apart].mean < least[apart],
             len(order),
         )
 
@@ -114,28 +119,25 @@ class Leader:
         """Whether the data support that the best one alone is best, by more than what matters.
 
         They contradict it where another one is the same within the least difference that matters. Equal means
-        leave it undecided: where nothing was lost in any run yet, all policies have one.
+        leave it undecided: where nothing was lost in any run yet, all policies have one. So does one that may
+        be the same or not.
         """
-        if not self.tied and not self.same and not self.is_small:
-            return verdicts.Verdict.SUPPORTED
-        is_settled = bool(self.same) and not self.equal and not {*self.tied} - {*self.same}
-        return verdicts.Verdict.CONTRADICTED if is_settled else verdicts.Verdict.UNDECIDED
+        if self.is_small or self.equal or {*self.tied} - {*self.same}:
+            return verdicts.Verdict.UNDECIDED
+        return verdicts.Verdict.CONTRADICTED if self.same else verdicts.Verdict.SUPPORTED
 
     def sentence(self) -> str:
         """As people read it."""
         n, what = self.lead.n, self.measure.title
-        lead = text.interval(self.joint, self.measure.unit)
+        lead = self._shown(self.joint)
         best, next_best = map(text.named, (self.best, self.rival))
         if math.isnan(self.lead.mean):
             whom = "every variant" if self.best in self.undefined else text.listed(self.undefined)
             return f"Nothing is decided by {what}: it is undefined for {whom} in a replication."
         if self.verdict is verdicts.Verdict.CONTRADICTED:
             return self._alike()
-        if not self.tied and self.is_small:
-            return (
-                f"Undecided by {what}: {best} is {lead} ahead of {next_best}, and these replications cannot "
-                f"tell whether by {self._part} (n = {n})."
-            )
+        if self.is_small and not self.equal and not {*self.tied} - {*self.same}:
+            return self._may_be_alike()
         if not self.tied:
             return f"Best by {what}: {best}, {lead} ahead of the runner-up, {next_best} (n = {n})."
         if self.equal:
@@ -149,6 +151,10 @@ class Leader:
             f"({lead} ahead of {next_best}, n = {n})."
         )
 
+    def _shown(self, lead: statistics.Estimate) -> str:
+        """A lead as sentences have it."""
+        return text.interval(lead, self.measure.unit, is_count=self.measure.counts)
+
     @property
     def _part(self) -> str:
         """The least difference that matters, as sentences have it."""
@@ -160,10 +166,26 @@ class Leader:
         every = len(self.same) == self.count - 1
         names = text.listed((self.best, *self.same))
         farthest = f"from {text.named(self.best)} to {text.named(self.same[-1])} it is"
-        between = f"{farthest} {text.interval(self.last, self.measure.unit)}, n = {self.lead.n}"
+        between = f"{farthest} {self._shown(self.last)}, n = {self.lead.n}"
         if every:
             return f"The same within {self._part} by {self.measure.title}: {names} ({between})."
         return f"Best by {self.measure.title}: {names}, the same within {self._part} ({between})."
+
+    def _may_be_alike(self) -> str:
+        """The sentence where the best is better than another one, and by what matters or not is not known."""
+        assert self.ahead is not None
+        lead, apart = self._shown(self.ahead), text.named(self.apart)
+        best, n = text.named(self.best), self.lead.n
+        if not self.same:
+            return (
+                f"Undecided by {self.measure.title}: {best} is {lead} ahead of {apart}, and these "
+                f"replications cannot tell whether by {self._part} (n = {n})."
+            )
+        return (
+            f"Undecided by {self.measure.title}: {text.listed((self.best, *self.same))} are the same within "
+            f"{self._part}, and these replications cannot tell whether {apart} is too ({best} is {lead} "
+            f"ahead of it, n = {n})."
+        )
 
     def _doubts(self, best: str) -> list[str]:
         """What keeps the best mean from deciding, besides equal ones; `best` is its pronoun."""
