@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,17 @@ from celltrain.embedded import parsed, without_sweep
 from celltrain.errors import InputError, ScenarioError
 from celltrain.files.streams import placed
 
-__all__ = ["Scenario", "load", "load_with_sweep", "read_text", "shown", "text_of", "toml_value"]
+__all__ = [
+    "Scenario",
+    "keys_set",
+    "load",
+    "load_with_sweep",
+    "read_text",
+    "shown",
+    "text_of",
+    "toml_value",
+    "value_of",
+]
 
 MAX_FILE = 16 << 20
 """Bytes of a scenario or plan file, at most."""
@@ -274,6 +284,33 @@ def read_text(place: Path) -> str:
 def shown(place: Path) -> str:
     """A path as messages show it, whatever its bytes are."""
     return os.fsencode(place).decode("utf-8", "backslashreplace")
+
+
+def keys_set(key: str, value: object) -> Iterator[str]:
+    """The dotted keys that a setting sets: where it is a table, those of the values in it.
+
+    A table with a `kind` is one of them, too: where it had another one, nothing of what was there stays. So
+    is an array of tables, which takes the place of the one that was there.
+    """
+    if isinstance(value, Mapping) and value:
+        if "kind" in value:
+            yield key
+        for part, inner in value.items():
+            yield from keys_set(f"{key}.{part}", inner)
+        return
+    yield key
+    if isinstance(value, list | tuple):
+        for place, inner in enumerate(value):
+            if isinstance(inner, Mapping):
+                yield from keys_set(f"{key}.{place}", inner)
+
+
+def value_of(text: str) -> object:
+    """A value of `--set` as a scenario file has it: what is no TOML value is text."""
+    try:
+        return parsed(f"value = {text}")["value"]
+    except ValueError:
+        return text
 
 
 def toml_value(value: object, place: str = "a setting") -> str:

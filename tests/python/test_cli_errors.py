@@ -133,6 +133,11 @@ def test_values_that_are_no_unicode_are_refused(cli: Cli, scenario_file: Path, v
     ("given", "set_", "words"),
     [
         (("--policies", "epd,ppd"), "switch.discard.policy=red", ("--policies sets switch.discard.policy",)),
+        (
+            ("--policies", "epd,ppd"),
+            'switch={discard={policy="red"}}',
+            ("--set switch has no effect, as --policies sets switch.discard.policy",),
+        ),
         (("--vary", "tcp.mss=500 B,400 B"), "tcp.mss=300 B", ("--set tcp.mss has no effect", "--vary")),
         (
             ("--vary", 'traffic.size={kind="fixed"},{kind="pareto"}'),

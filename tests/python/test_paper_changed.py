@@ -103,7 +103,7 @@ def test_a_changed_paper_is_never_recorded(tiny_paper: None, cli: Cli, tmp_path:
         (("--set", "link.dealy=3 ms"), 'unknown key "dealy"; did you mean "delay"'),
         (("--set", "switch.buffer=300 cells"), "switch.buffer: Figure 1 varies it itself"),
         (("--set", "switch.discard.policy=ppd"), "switch.discard.policy: Figure 1 varies it itself"),
-        (("--set", "switch={buffer = '3 cells'}"), "switch: Figure 1 varies switch.discard.policy itself"),
+        (("--set", "switch={buffer = '3 cells'}"), "switch: Figure 1 varies switch.buffer itself"),
         (("--set", "seed=3"), "seed: leave it out, and give --seed"),
         (("--set", "replications=3"), "replications: leave it out, and give --replications"),
         (("--set", "link.delay"), "--set takes KEY=VALUE"),
@@ -192,6 +192,12 @@ def test_columns_with_stacks_of_their_own_keep_these(tiny_paper: None) -> None:
         ("abr.mcr", "flow.0.abr.mcr", "1 Mbit/s"),
         ("traffic.start", "flow.0.traffic.start", "0 ms"),
         ("traffic.start", "group.0.traffic.kind", "greedy"),
+        # Whole tables set what is in them.
+        ("traffic.start", "group.0", {"traffic": {"kind": "greedy"}}),
+        ("tcp.stack", "group", [{"from": "src1"}, {"tcp": {"stack": "sack"}}]),
+        ("tcp.stack", "flow.1", {"tcp": {"stack": "sack"}}),
+        ("flow.1.tcp.mss", "flow", [{"name": "1"}]),
+        ("topology.sources", "topology", {"kind": "n-source"}),
     ],
 )
 def test_what_columns_vary_is_not_undone_for_single_flows(
@@ -200,6 +206,17 @@ def test_what_columns_vary_is_not_undone_for_single_flows(
     paper = _varying(varied, "1", "2")
     with pytest.raises(ct.InputError, match=f"^{key}: Figure 2 varies {varied} itself: "):
         changed(paper, {key: value}, (), paper.figures)
+
+
+def test_a_table_beside_what_columns_vary_is_no_change_of_it(tiny_paper: None) -> None:
+    """Tables merge key by key."""
+    paper, changes = _varying("tcp.stack", "reno", "sack"), {"tcp": {"mss": "300 B"}}
+    found = changed(paper, changes, (), paper.figures)
+    columns = [found.settings("changed", column) for column in paper.figures[0].columns]
+    base = paper.folder.scenario("base.toml")
+    tcp = [base.with_(settings).resolved()["tcp"] for settings in columns]
+    assert [one["mss"] for one in tcp] == ["300 B", "300 B"]
+    assert tcp[0]["recovery"] != tcp[1]["recovery"]
 
 
 def test_single_flows_may_have_what_no_column_varies(tiny_paper: None) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from celltrain import arguments, text
 from celltrain.errors import InputError
 from celltrain.papers.description import CHANGED, Candidate, Paper, Table
-from celltrain.scenario import toml_value
+from celltrain.scenario import keys_set, toml_value
 
 __all__ = ["changed", "told"]
 
@@ -38,8 +38,8 @@ def changed(
     if CHANGED in (*paper.stacks, *(one.name for one in paper.candidates)):
         raise InputError(f"the paper has a '{CHANGED}' of its own: call it otherwise in paper.toml")
     stack, said = _one_stack(paper, stacks), told(settings)
-    for key in settings:
-        _refuse_kept(key, tables)
+    for key, value in settings.items():
+        _refuse_kept(key, value, tables)
     for name in dict.fromkeys(table.scenario for table in tables):
         paper.folder.scenario(name).with_(settings)  # which names the key, and not the column
     candidate = Candidate(
@@ -52,14 +52,14 @@ def changed(
     return found
 
 
-def _refuse_kept(key: str, tables: Sequence[Table]) -> None:
+def _refuse_kept(key: str, value: object, tables: Sequence[Table]) -> None:
     """Refuses a setting that columns share or vary, or that changes no number."""
     if key == "name":
         raise InputError("name: leave it out: it changes no number of the paper")
     if key in ELSEWHERE:
         raise InputError(f"{key}: leave it out, and give {ELSEWHERE[key]}: all columns share it")
     for table in tables:
-        own = next(_varied(key, table), None)
+        own = next((one for part in keys_set(key, value) for one in _varied(part, table)), None)
         if own is not None:
             which = "it" if own == key else own
             raise InputError(

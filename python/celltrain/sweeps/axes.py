@@ -204,7 +204,10 @@ def _value(key: str, item: Any) -> Value:
         return item
     if isinstance(item, list | tuple):
         return tuple(_value(key, part) for part in item)
-    raise InputError(f"{key}: a value is text, a number, true or false, or a list of them, not {item!r}")
+    other = ": celltrain compare --vary takes tables, too" if isinstance(item, Mapping) else ""
+    raise InputError(
+        f"{key}: a value is text, a number, true or false, or a list of them, not {item!r}{other}"
+    )
 
 
 def _range(key: str, text: str) -> list[Value]:

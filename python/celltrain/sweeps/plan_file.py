@@ -1,7 +1,6 @@
 """Files of sweep plans: a plan that names its scenario, or a scenario with a `[sweep]` of its own."""
 
 import os
-import tomllib
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,7 +13,16 @@ from celltrain import _core, arguments
 from celltrain.embedded import line_of, parsed, without_sweep
 from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.files.streams import placed
-from celltrain.scenario import Scenario, load_with_sweep, read_text, shown, text_of, toml_value
+from celltrain.scenario import (
+    Scenario,
+    keys_set,
+    load_with_sweep,
+    read_text,
+    shown,
+    text_of,
+    toml_value,
+    value_of,
+)
 from celltrain.sweeps.axes import Value, grid_axes, zip_axis
 from celltrain.sweeps.axes import shown as value_shown
 from celltrain.sweeps.plan import Plan, PlanError, make_plan, refuse_unknown_keys
@@ -185,24 +193,10 @@ def _refuse_overridden(
     keys += [key for key in ("name", "seed") if key in top]
     for name, value in settings:
         for key in keys:
-            if any(f"{part}.".startswith(f"{key}.") for part in _parts(name, value)):
+            if any(f"{part}.".startswith(f"{key}.") for part in keys_set(name, value_of(value))):
                 raise InputError(
                     f"--set {name} has no effect, as the plan sets {key}: leave it out, or change the plan"
                 )
-
-
-def _parts(name: str, value: str) -> list[str]:
-    """The keys that a setting sets: those of the values in it, where it is a table."""
-    try:
-        return _leaves(name, tomllib.loads(f"value = {value}")["value"])
-    except tomllib.TOMLDecodeError:  # text without quotes
-        return [name]
-
-
-def _leaves(name: str, value: object) -> list[str]:
-    if not isinstance(value, dict) or not value:
-        return [name]
-    return [leaf for part, inner in value.items() for leaf in _leaves(f"{name}.{part}", inner)]
 
 
 def _base(path: Path, settings: Iterable[tuple[str, str]]) -> Scenario:
