@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from celltrain import _core, arguments
 from celltrain.errors import Defect, InputError
+from celltrain.files.folder import claim_out
 from celltrain.files.names import file_stem
 from celltrain.results import Record, Result
 from celltrain.scenario import Scenario
@@ -231,6 +232,8 @@ def run(
     progress: Progress | None = None,
     executor: "Executor | Cluster | None" = None,
     folder: "Folder | None" = None,
+    out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
 ) -> Result:
     """Runs the replications of a scenario and returns what they measured.
 
@@ -249,10 +252,33 @@ def run(
         executor: an executor of `concurrent.futures` or a `dask.distributed.Client`; threads by default.
         folder: a claimed results folder in which every run is kept as soon as it ends, and from which those
             of an earlier call are taken.
+        out: a folder that is claimed for this call, keeps its runs, and holds results and report in the end,
+            as `Result.write` writes them. The same call goes on where it was stopped.
+        overwrite: take a folder `out` that holds another experiment.
 
     Raises:
-        InputError: an argument cannot be used, or something cannot be captured.
+        InputError: an argument cannot be used, something cannot be captured, or the folder cannot be used.
     """
+    arguments.truth("overwrite", overwrite)
+    if out is not None:
+        first, *_ = tasks = replicate(scenario, replications, seed, trace)
+        asked = {"seed": first.seed, "replications": len(tasks)}
+        with claim_out(out, "run", scenario.key, asked, overwrite=overwrite, given=folder) as target:
+            result = run(
+                scenario,
+                replications=replications,
+                seed=seed,
+                jobs=jobs,
+                trace=trace,
+                events=events,
+                pcap=pcap,
+                cell_pcap=cell_pcap,
+                progress=progress,
+                executor=executor,
+                folder=target,
+            )
+            result.fill(target)
+        return result
     every = arguments.truth("events", events)
     tasks = [replace(task, events=every) for task in replicate(scenario, replications, seed, trace)]
     places = Places(

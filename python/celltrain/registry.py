@@ -25,6 +25,7 @@ __all__ = [
     "congestion_controls",
     "counts",
     "disciplines",
+    "is_count",
     "measure",
     "measures",
     "nearest",
@@ -204,6 +205,12 @@ def measures() -> tuple[Measure, ...]:
 def counts() -> frozenset[str]:
     """The names of measures without a unit that count events; the others without one are ratios."""
     return frozenset(one.name for one in measures() if one.counts)
+
+
+def is_count(metric: str) -> bool:
+    """Whether a metric counts events, also one of a group or a flow."""
+    found = of_flows(metric)
+    return metric in counts() if found is None else found.column.counts
 
 
 def resolution(name: str, over: str = "run") -> float:

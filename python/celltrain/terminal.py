@@ -178,6 +178,8 @@ def progress(what: str) -> "Iterator[Progress | None]":
     from rich import progress as rich_progress
     from rich.console import Console
 
+    from celltrain.hops import hops_per_second
+
     bar = rich_progress.Progress(
         rich_progress.TextColumn("{task.description}"),
         rich_progress.BarColumn(),
@@ -192,7 +194,7 @@ def progress(what: str) -> "Iterator[Progress | None]":
 
         def advance(done: int, total: int, cell_hops: int) -> None:
             elapsed = bar.tasks[0].elapsed or 0.0
-            rate = f"{cell_hops / elapsed / 1e6:.0f} M cell-hops/s" if elapsed else ""
+            rate = f"{hops_per_second(cell_hops, elapsed)} hops/s" if elapsed else ""
             bar.update(task, completed=done, total=total, rate=rate)
 
         yield advance

@@ -14,7 +14,7 @@ from celltrain.traces import flow_groups
 if TYPE_CHECKING:
     from celltrain.results import Result
 
-__all__ = ["OF_FLOWS", "only_transfers", "unresponsive_groups", "usual_measures"]
+__all__ = ["OF_FLOWS", "leading", "only_transfers", "unresponsive_groups", "usual_measures"]
 
 DELAY = "transfer_delay_p99"
 """The column of flows that says how long those wait that do not respond to congestion."""
@@ -59,8 +59,22 @@ def usual_measures(
     shared = known if comparable > 1 else [name for name in known if name != FAIRNESS]
     usual = compared(shared, is_offered=is_offered)
     waits = [one for one in usual if one.name in WAITS]
-    delays = [measure(f"{DELAY} of {owner}") for owner in unresponsive[:MOST_UNRESPONSIVE]]
-    return [*waits, *delays, *usual[len(waits) :]]
+    return [*waits, *map(measure, _delays(unresponsive)), *usual[len(waits) :]]
+
+
+def leading(shown: Sequence[Measure], unresponsive: Sequence[str]) -> list[Measure]:
+    """The first of some measures, with which a report begins.
+
+    That is one, or the delays of flows that do not respond to congestion and the one behind them.
+    """
+    delays = _delays(unresponsive)
+    count = next((place for place, one in enumerate(shown) if one.name not in delays), len(shown))
+    return [*shown[: count + 1]]
+
+
+def _delays(unresponsive: Sequence[str]) -> list[str]:
+    """The measures of the delays of the first groups of such flows."""
+    return [f"{DELAY} of {owner}" for owner in unresponsive[:MOST_UNRESPONSIVE]]
 
 
 def unresponsive_groups(flows: Iterable[tuple[str, int, str, str, float]]) -> dict[str, bool]:

@@ -91,6 +91,7 @@ WORDS = (
         "run, compare",
     ),
     Word("cell-hops", _HOPS, "every command"),
+    Word("packet-hops", "what cell-hops are called where every link carries packets", "every command"),
     Word(
         "fingerprint",
         "a hash of what happened at every port and in every sender: equal for the same scenario, seed and "

@@ -193,7 +193,7 @@ def test_a_report_counts_the_runs_of_all_sections(tiny: Path) -> None:
     found = run_suite(load_suite(tiny), replications=2, jobs=1)
     report = suite_report(found, ["celltrain", "suite", "tiny"])
     manifests = [one.manifest for one in found.found.values()]
-    assert f"{sum(one['cell_hops'] for one in manifests):,} cell-hops in " in report
+    assert f"{sum(one['cell_hops'] for one in manifests):,} packet-hops in " in report
     assert combined_fingerprint(one["fingerprint"] for one in manifests) in report
 
 

@@ -485,6 +485,17 @@ def test_more_goodput_over_a_faster_link_is_no_finding(scenario: ct.Scenario) ->
         ("duration", "occupancy_max", False),
         ("link.rate", "utilisation", False),
         ("switch.discard.policy", "goodput", False),
+        # The link of a group's hosts, and rates and sizes that are distributed.
+        ("group.0.access.rate", "goodput", True),
+        ("group.0.access.delay", "fct_p50", True),
+        ("traffic.rate.mean", "goodput", True),
+        ("traffic.rate.hurst", "goodput", False),
+        ("traffic.rate.sources", "fct_p50", False),
+        ("group.0.traffic.size.mean", "fct_p99", True),
+        ("traffic.response.maximum", "response_time_p50", True),
+        ("traffic.size.shape", "fct_p99", False),
+        ("traffic.load", "goodput", True),
+        ("traffic.load", "fct_p99", False),
     ],
 )
 def test_measures_scale_with_rates_sizes_and_durations(key: str, name: str, scales: bool) -> None:

@@ -1,6 +1,7 @@
 """`celltrain compare`: one scenario, several policies, one table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -154,23 +155,63 @@ def _base(scenario: str, set_: list[str] | None, policies: str | None, vary: lis
 
     Raises:
         ScenarioError: it is no valid scenario, with the first variant's settings or without.
+        InputError: with them, a variant would take over what it does not set itself.
     """
-    from celltrain.scenario import toml_value
-
     try:
         return options.load_scenario(scenario, set_)
     except ScenarioError as error:
         first = _first(policies, vary)
         if not first:
             raise
-        pairs = [f"{key}={toml_value(value, key)}" for key, value in first.items()]
         try:
-            return options.load_scenario(scenario, [*(set_ or ()), *pairs])
+            found = options.load_scenario(scenario, [*(set_ or ()), *_pairs(first)])
+            _refuse_inherited(partial(_laid_over, scenario, set_), vary, first)
+            return found
         except ScenarioError as other:
             if str(other) == str(error) or "unknown key" in str(error):
                 raise error from None
             of_first = ", ".join(f"{key}={value}" for key, value in first.items())
             raise ScenarioError(f"the variant with {of_first}: {other}") from error
+
+
+def _laid_over(scenario: str, set_: list[str] | None, settings: Mapping[str, object]) -> "Scenario":
+    """The scenario with the settings of `--set` and others."""
+    from celltrain.scenario import load
+
+    return load(scenario, options.settings([*(set_ or ()), *_pairs(settings)]).items())
+
+
+def _pairs(settings: Mapping[str, object]) -> list[str]:
+    """Settings as values of `--set`."""
+    from celltrain.scenario import toml_value
+
+    return [f"{key}={toml_value(value, key)}" for key, value in settings.items()]
+
+
+def _refuse_inherited(
+    load: "Callable[[Mapping[str, object]], Scenario]", vary: list[str] | None, first: Mapping[str, object]
+) -> None:
+    """Refuses tables of `--vary` that would have something of the first one, over which they are laid.
+
+    Args:
+        load: the file with some settings.
+        vary: the option.
+        first: the settings of the first variant.
+
+    Raises:
+        InputError: there is such a table.
+    """
+    for key, text in options.settings(vary, "--vary", lists=True).items():
+        for value in _values(text)[1:] if isinstance(first.get(key), Mapping) else ():
+            try:
+                is_alone = load({**first, key: value}).key == load(first).with_({key: value}).key
+            except ScenarioError:
+                is_alone = False
+            if not is_alone:
+                raise InputError(
+                    f"--vary {key}: the scenario is valid only with one of the tables, so that the others "
+                    "lie over the first: write the same keys in each"
+                )
 
 
 def _first(policies: str | None, vary: list[str] | None) -> dict[str, object]:
@@ -260,24 +301,9 @@ def _values(text: str) -> list[object]:
         InputError: brackets or quotes do not match.
     """
     from celltrain.comparison import parted
+    from celltrain.scenario import value_of
 
-    return list(map(_value, parted(text)))
-
-
-def _toml(text: str) -> object:
-    """A value as a scenario file has it; None for what is no TOML value."""
-    from celltrain.embedded import parsed
-
-    try:
-        return parsed(f"value = {text}")["value"]
-    except ValueError:
-        return None
-
-
-def _value(text: str) -> object:
-    """A value as a scenario file has it; what is no TOML value is text."""
-    found = _toml(text)
-    return text if found is None else found
+    return list(map(value_of, parted(text)))
 
 
 def _looks(until: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """Options that several commands share."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -113,13 +113,9 @@ def values(pairs: Sequence[str] | None) -> dict[str, Any]:
     Raises:
         InputError: one of them is no setting, or two have one key.
     """
-    from celltrain.embedded import parsed
+    from celltrain.scenario import value_of
 
-    found: dict[str, Any] = settings(pairs)
-    for key, value in found.items():
-        with suppress(ValueError):
-            found[key] = parsed(f"value = {value}")["value"]
-    return found
+    return {key: value_of(text) for key, text in settings(pairs).items()}
 
 
 def headline(name: str, pairs: Sequence[str] | None) -> str:
@@ -160,9 +156,11 @@ def refuse_overridden(pairs: Sequence[str] | None, varied: Mapping[str, str]) ->
     Raises:
         InputError: a setting has no effect.
     """
-    for key in settings(pairs):
+    from celltrain.scenario import keys_set
+
+    for key, value in values(pairs).items():
         for other, option in varied.items():
-            if f"{key}.".startswith(f"{other}."):
+            if any(f"{part}.".startswith(f"{other}.") for part in keys_set(key, value)):
                 raise InputError(
                     f"--set {key} has no effect, as {option} sets {other}: leave one of them out"
                 )
@@ -268,14 +266,16 @@ def watched(what: str, out: Path | None = None) -> "Iterator[Progress | None]":
         raise _interrupted(out) from None
 
 
-def effort(origin: Mapping[str, Any], runs: int) -> str:
-    """What the runs of an experiment took, and their fingerprint."""
-    done = f"{origin['cell_hops']:,} cell-hops"
+def effort(origin: Mapping[str, Any], runs: int, counted: Collection[str]) -> str:
+    """What the runs of an experiment took, whose ports count cells or packets, and their fingerprint."""
+    from celltrain.hops import hops, hops_per_second
+
+    done = f"{origin['cell_hops']:,} {hops(counted)}"
     if origin["reused"]:
         done += f", {origin['reused']} of {runs} runs were there already"
     else:
-        rate = origin["cell_hops"] / max(origin["wall_time"], 1e-9) / 1e6
-        done += f" in {origin['wall_time']:.2f} s ({rate:.1f} million per second)"
+        rate = hops_per_second(origin["cell_hops"], origin["wall_time"])
+        done += f" in {origin['wall_time']:.2f} s ({rate} per second)"
     return f"{done}, fingerprint {origin['fingerprint']}"
 
 

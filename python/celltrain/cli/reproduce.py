@@ -231,7 +231,7 @@ def _show(found: "Reproduction") -> None:
     origin = found.provenance
     terminal.say("")
     terminal.say_notes(advice_on_paper(found))
-    terminal.say(f"{options.effort(origin, len(origin['fingerprints']))}")
+    terminal.say(f"{options.effort(origin, len(origin['fingerprints']), found.counted)}")
 
 
 def _show_table(found: "Reproduction", table: "Table", stack: str) -> None:

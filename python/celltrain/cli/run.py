@@ -205,13 +205,13 @@ def _show(result: "Result", chosen: list[str], headline: str, of_flows: "Scenari
     """Prints the chosen metrics, or all; `of_flows` is the scenario if each flow has a line."""
     from celltrain import statistics, text
     from celltrain.notes.advice import advice
-    from celltrain.registry import counts, title
+    from celltrain.registry import is_count, title
 
     m = result.manifest
     terminal.say(f"{headline}: {text.counted(m['replications'], 'replication')}, seed {m['seed']}")
     terminal.say(f"bottleneck: {m['bottleneck'] or 'none, there is no switch'}")
     rows = [
-        (title(metric), text.interval(one, one.unit, is_count=metric in counts()))
+        (title(metric), text.interval(one, one.unit, is_count=is_count(metric)))
         for metric, one in result.shown(chosen).items()
     ]
     terminal.table(("measure", "mean ± 95 % interval"), rows)
@@ -226,5 +226,5 @@ def _show(result: "Result", chosen: list[str], headline: str, of_flows: "Scenari
             terminal.say(f"{text.counted(more, 'more group')}: --json has all")
     if of_flows is not None:
         _show_flows(result, of_flows)
-    terminal.say(options.effort(m, m["replications"]))
+    terminal.say(options.effort(m, m["replications"], result.counted))
     terminal.say_notes(advice(result))

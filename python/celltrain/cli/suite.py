@@ -1,6 +1,7 @@
 """`celltrain suite`: a whole evaluation with one command."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -95,7 +96,7 @@ def suite(
                 progress=progress,
                 executor=executor,
                 folder=folder,
-                finish=_report,
+                finish=partial(_report, is_drawn=folder is not None and options.pictures()),
                 checked=checked,
             )
         if folder is not None:
@@ -114,11 +115,15 @@ def suite(
     options.end_with(found.defects)
 
 
-def _report(found: "Comparison", folder: "Folder") -> None:
-    """The report of one section."""
+def _report(found: "Comparison", folder: "Folder", *, is_drawn: bool) -> None:
+    """The report of one section, and its picture."""
     from celltrain.report import comparison_report
 
     folder.write_text("report.html", comparison_report(found))
+    if is_drawn:
+        from celltrain.plots import draw_comparison
+
+        draw_comparison(found, folder)
 
 
 def _again(named: Mapping[str, str | None], ecn: bool, asked: Mapping[str, int]) -> list[str]:

@@ -89,6 +89,7 @@ def _add_report(found: "Sweep", folder: "Folder") -> None:
 
 
 def _show(found: "Sweep", headline: str, place: Path) -> None:
+    from celltrain.hops import hops
     from celltrain.notes.advice import advice_on_sweep
     from celltrain.sweeps.view import group_lines, legend, mean_lines
     from celltrain.text import counted
@@ -107,6 +108,6 @@ def _show(found: "Sweep", headline: str, place: Path) -> None:
         terminal.table(groups, lines, text_columns=len(found.parameters))
     if m["points"] > MOST_LINES:
         terminal.say(f"The first {MOST_LINES} of {m['points']:,} points; {place}/report.html has more.")
-    terminal.say(f"{m['cell_hops']:,} cell-hops, fingerprint {m['fingerprint']}")
+    terminal.say(f"{m['cell_hops']:,} {hops(found.counted)}, fingerprint {m['fingerprint']}")
     terminal.say_notes(advice_on_sweep(found))
     terminal.say(f"results: {place}" if found.defects else f"results: {place}, report: {place}/report.html")

@@ -13,7 +13,7 @@ from celltrain import arguments, display, registry, statistics, text, verdicts
 from celltrain.comparison.variants import POLICY_KEY
 from celltrain.errors import InputError, unknown
 from celltrain.files import manifests
-from celltrain.files.folder import Folder, claim
+from celltrain.files.folder import REPORT, Folder, claim
 from celltrain.leaders import Leader
 from celltrain.margins import margin, part_of
 from celltrain.registry import Measure
@@ -28,7 +28,7 @@ from celltrain.results import (
     read_frames,
     record_frame,
 )
-from celltrain.results.censored import Censored, Kind, kind_of, legend
+from celltrain.results.censored import Censored, Kind, kind_of, legend, own_or_whole
 from celltrain.scenario import Scenario, toml_value
 from celltrain.usual import OF_FLOWS, unresponsive_groups, usual_measures
 
@@ -89,6 +89,7 @@ class Comparison:
                     **manifest,
                     "variant": name,
                     "bottleneck": ports[name],
+                    "units": manifest.get("variant_units", {}).get(name, manifest["units"]),
                     "fingerprints": manifest["fingerprints"][n * each :][:each],
                 },
                 partial(whole.of_variant, column, name),
@@ -158,10 +159,14 @@ class Comparison:
     def _usual(self, known: Collection[str]) -> list[str]:
         """The measures that are compared unless asked otherwise."""
         comparable = min(result.comparable_flows() for result in self.results.values())
-        every = [*self._unresponsive.values()]
-        measured = [owner for owner in every[0] if all(groups.get(owner) for groups in every)]
-        usual = usual_measures(known, lambda: self.scenarios.values(), comparable, measured)
+        usual = usual_measures(known, lambda: self.scenarios.values(), comparable, self.unresponsive)
         return [one.name for one in usual]
+
+    @property
+    def unresponsive(self) -> list[str]:
+        """The groups of flows that do not respond to congestion, whose delays every variant measures."""
+        first, *others = self._unresponsive.values()
+        return [owner for owner in first if all(groups.get(owner) for groups in (first, *others))]
 
     @cached_property
     def _unresponsive(self) -> dict[str, dict[str, bool]]:
@@ -195,6 +200,11 @@ class Comparison:
         """The measures of runs that every run has, those of the table among them."""
         common = set.intersection(*(set(one.summary["metric"]) for one in self.results.values()))
         return [one for one in registry.measures() if one.over == "run" and one.name in common]
+
+    @property
+    def counted(self) -> set[str]:
+        """What ports count under the variants: see `Result.counted`."""
+        return {what for result in self.results.values() for what in result.counted}
 
     def unit(self, measure: Measure | str) -> str:
         """The unit of a measure: "cells or packets" where variants count different things."""
@@ -328,16 +338,20 @@ class Comparison:
 
         None beside other measures, and where results of an older version do not say. Beside a measure of a
         group or a flow they are its own, if flows count them.
+
+        Raises:
+            InputError: there is no such variant.
         """
-        name = _name(measure)
+        name, sample = _name(measure), self._result(variant).sample
         kind, some = kind_of(name), registry.of_flows(name)
         if kind is None:
             return None
+        whole = self._censored.get(kind, {}).get(variant)
         if some is not None:
             with suppress(InputError):
-                sample = self.results[variant].sample
-                return Censored.of(kind, kind.counts, lambda count: sample(f"{count} of {some.owner}"))
-        return self._censored.get(kind, {}).get(variant)
+                own = Censored.of(kind, kind.counts, lambda count: sample(f"{count} of {some.owner}"))
+                return own_or_whole(own, whole)
+        return whole
 
     @cached_property
     def _censored(self) -> "Mapping[Kind, Mapping[str, Censored | None]]":
@@ -397,7 +411,10 @@ class Comparison:
             result = self.results[name]
             return (
                 name,
-                *(self._shown(m, result.estimate(m.name)) + self._mark(name, m) for m in self.measures),
+                *(
+                    self._shown(m, result.estimate(m.name), self.size(m)) + self._mark(name, m)
+                    for m in self.measures
+                ),
             )
 
         return [line(name) for name in self.variants]
@@ -416,7 +433,7 @@ class Comparison:
 
         def line(name: str) -> tuple[str, ...]:
             stars = (" *" if self.differs(name, m) else "" for m in self.measures)
-            shown = (text.interval(self.difference(name, m), m.unit, sizes[m.name]) for m in self.measures)
+            shown = (self._shown(m, self.difference(name, m), sizes[m.name]) for m in self.measures)
             return (name, *map("".join, zip(shown, stars, strict=True)))
 
         gains = ((m, self.gain_of_pairing(m)) for m in self.measures)
@@ -454,8 +471,9 @@ class Comparison:
             f"{least} of its value{of_bins} the same. "
         )
 
-    def _shown(self, measure: Measure, found: statistics.Estimate) -> str:
-        return text.interval(found, measure.unit, self.size(measure))
+    @staticmethod
+    def _shown(measure: Measure, found: statistics.Estimate, size: float) -> str:
+        return text.interval(found, measure.unit, size, is_count=measure.counts)
 
     def state_lines(self) -> list[tuple[str, str]]:
         """A line for each policy, for people: its name, and what a switch keeps for each VC under it."""
@@ -478,7 +496,7 @@ class Comparison:
         shown = {name: one for name, one in every.items() if one is not None}
         *others, last = (f"{text.named(name)} ({one.part})" for name, one in shown.items())
         told = f"{', '.join(others)} and {last}" if others else last
-        kind = next(iter(shown.values())).kind
+        kind = max(shown.values(), key=lambda one: one.away).kind
         return (
             f"Nothing is decided by {measure.title}: {kind.too_many} under {told}, and the times are those "
             "of the others."
@@ -576,14 +594,18 @@ class Comparison:
         `celltrain compare --out` writes the same, and a picture: here `plot` makes it. Report and pictures of
         this comparison that are there already stay.
         """
-        from celltrain.report import comparison_report
-
         asked = manifests.asked(self.manifest)
         with claim(path, KIND, self.manifest["key"], asked=asked, overwrite=overwrite) as target:
-            target.keep_others()
-            target.write_unless_kept("report.html", lambda: comparison_report(self))
-            self.write_to(target)
+            self.fill(target)
         return Path(path)
+
+    def fill(self, target: Folder) -> None:
+        """Writes everything to a folder that was claimed; report and pictures of this comparison stay."""
+        from celltrain.report import comparison_report
+
+        target.keep_others()
+        target.write_unless_kept(REPORT, lambda: comparison_report(self))
+        self.write_to(target)
 
     @property
     def plot(self) -> "ComparisonPlots":

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from celltrain import arguments, registry
@@ -17,7 +18,7 @@ from celltrain.comparison.variants import (
 )
 from celltrain.errors import Defect, InputError
 from celltrain.experiment import MAX_RUNS, Progress, Task, attempt, replicate, within
-from celltrain.files.folder import Folder
+from celltrain.files.folder import Folder, claim_out
 from celltrain.results import Record, Result, provenance
 from celltrain.results.of_flows import held_by
 from celltrain.runs import Store
@@ -50,6 +51,8 @@ def compare(
     progress: Progress | None = None,
     executor: "Executor | Cluster | None" = None,
     folder: Folder | None = None,
+    out: str | PathLike[str] | None = None,
+    overwrite: bool = False,
 ) -> Comparison:
     """Runs a scenario in several variants with the same seeds.
 
@@ -79,13 +82,18 @@ def compare(
         executor: an executor of `concurrent.futures` or a `dask.distributed.Client`; threads by default.
         folder: a claimed results folder in which every run is kept as soon as it ends, and from which those
             of an earlier call are taken.
+        out: a folder that is claimed for this call, keeps its runs, and holds results and report in the end,
+            as `Comparison.write` writes them. The same call goes on where it was stopped.
+        overwrite: take a folder `out` that holds another experiment.
 
     Raises:
         InputError: there are fewer than two variants, two that are the same scenario, more replications than
-            the most, no such measure, one that the runs lack, or `until_clear` by which no variant is best.
+            the most, no such measure, one that the runs lack, `until_clear` by which no variant is best, or a
+            folder that cannot be used.
         Defect: fewer than two variants are left without runs that found celltrain wrong.
     """
     arguments.claimed("folder", folder)
+    arguments.truth("overwrite", overwrite)
     settings = variants if isinstance(variants, Mapping) else policies(variants)
     for name in settings:
         if not arguments.text("a name of variants", name).strip():
@@ -94,6 +102,27 @@ def compare(
         raise InputError("a comparison needs at least two different variants, such as tail-drop and epd")
     first = replicate(scenario, replications, seed)
     most = within("max-replications", max_replications, 1, MAX_RUNS)
+    if out is not None:
+        held = len(first) if until_clear is None else most  # so many may be there already
+        asked_for = {"seed": first[0].seed, "replications": held}
+        key = comparison_key(scenario, settings)
+        with claim_out(out, KIND, key, asked_for, overwrite=overwrite, given=folder) as target:
+            comparison = compare(
+                scenario,
+                settings,
+                replications=replications,
+                seed=seed,
+                jobs=jobs,
+                trace=trace,
+                measures=measures,
+                until_clear=until_clear,
+                max_replications=max_replications,
+                progress=progress,
+                executor=executor,
+                folder=target,
+            )
+            comparison.fill(target)
+        return comparison
     if until_clear is not None:
         if replications is not None and len(first) > most:
             raise InputError(
@@ -281,6 +310,7 @@ def _compared(
         "bottleneck": first["bottleneck"],
         "bottlenecks": {name: one.manifest["bottleneck"] for name, one in results.items()},
         "units": {column: unit for one in results.values() for column, unit in one.manifest["units"].items()},
+        "variant_units": {name: one.manifest["units"] for name, one in results.items()},
         "resolved": True,
         "scenario": scenario.resolved(),
         "scenario_toml": scenario.to_toml(),

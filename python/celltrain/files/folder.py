@@ -34,8 +34,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LEFT",
+    "REPORT",
     "Folder",
     "claim",
+    "claim_out",
     "remove_results",
 ]
 
@@ -47,6 +49,12 @@ LEFT = "the runs that ended are kept, and the same command goes on from there"
 
 
 _TABLES = (".parquet", ".csv", ".json")
+
+REPORT = "report.html"
+"""The report of an experiment; what it says depends on the version of celltrain that wrote it, too."""
+
+_SHOWN = ("name", "measures", "until_clear")
+"""What of a manifest report and pictures show, beside the tables."""
 
 _POLARS_DISK_ERROR = re.compile(r"IO error: (.+) \(os error (\d+)\)")
 
@@ -76,12 +84,14 @@ class Folder:
         self._earlier: list[str] = names_of(earlier)
         self._earlier_checksums = _mapping(earlier, "checksums")
         self._earlier_origins = _mapping(earlier, "origins")
-        self._earlier_measures = earlier.get("measures")
+        self._earlier_shown = [earlier.get(name) for name in _SHOWN]
         self._keeps_others = False
         self._otherwise: dict[str, Callable[[], str]] = {}
         self._files: list[str] = []
         self._checksums: dict[str, str] = {}
         self._origins: dict[str, str] = {}
+        self.is_of_another = False
+        """Whether it holds the runs of another experiment; they go as soon as anything is written."""
         self.about: dict[str, Any] = {}
         """What the metadata of Parquet files says of the experiment: its name, key, seed and version."""
 
@@ -90,6 +100,8 @@ class Folder:
         self._begin()
         if name not in self._files:
             self._files.append(name)
+        if name == REPORT:
+            self._origins[name] = _writer()
         return self._replace(name, writer)
 
     def write_text(self, name: str, content: str) -> Path:
@@ -147,6 +159,7 @@ class Folder:
         from celltrain.runs.store import FILE, Store
 
         if self._store is None:
+            self._drop_others()
             is_damaged = self._is_damaged(FILE)
             self._store = Store(self.path, seed, self._begin)
             if is_damaged:
@@ -188,9 +201,10 @@ class Folder:
         return True
 
     def keep_others(self) -> None:
-        """Has `finish` keep report, pictures and captures, if tables and measures are as they were.
+        """Has `finish` keep report, pictures and captures, if tables and what these show are as they were.
 
-        They are of the same results then, though they are not written again.
+        They are of the same results then, though they are not written again. A report that another version
+        wrote does not stay.
         """
         self._keeps_others = True
 
@@ -203,10 +217,16 @@ class Folder:
         if not again or any(self._checksums[name] != self._earlier_checksums[name] for name in again):
             return
         left = [name for name in self._earlier if name not in self._files]
+        is_ours = self._earlier_origins.get(REPORT) == _writer()
+        left = [name for name in left if name != REPORT or is_ours or REPORT not in self._otherwise]
         others = [name for name in left if Path(name).suffix not in _TABLES and self._is_whole(name)]
         self._files += others
         self._checksums |= {name: self._earlier_checksums[name] for name in others}
-        places = {place for place in self._earlier_origins if any(n.startswith(f"{place}/") for n in others)}
+        places = {
+            place
+            for place in self._earlier_origins
+            if any(name == place or name.startswith(f"{place}/") for name in others)
+        }
         self._origins |= {place: self._earlier_origins[place] for place in places - self._origins.keys()}
 
     def _is_whole(self, name: str) -> bool:
@@ -244,8 +264,7 @@ class Folder:
     def finish(self, manifest: Mapping[str, Any]) -> None:
         """Removes what earlier results left, then writes the manifest that makes the folder complete."""
         self._seal_store()
-        # Report and pictures show the measures that were chosen.
-        if self._keeps_others and self._earlier_measures == manifest.get("measures"):
+        if self._keeps_others and self._earlier_shown == [manifest.get(name) for name in _SHOWN]:
             self._keep_others()
         for name, content in self._otherwise.items():
             if name not in self._files:
@@ -261,8 +280,17 @@ class Folder:
     def _begin(self) -> None:
         """Marks the folder incomplete, the first time."""
         if not self._files:
+            self._drop_others()
             self._files.append(MANIFEST)
             self.put_manifest({**self._identity, **self._asked, "complete": False, "files": self._earlier})
+
+    def _drop_others(self) -> None:
+        """Removes the runs of another experiment, which would never be asked for."""
+        if self.is_of_another:
+            from celltrain.runs.store import FILE, remove
+
+            remove(self.path / FILE)
+            self.is_of_another = False
 
     def put_manifest(self, content: Mapping[str, Any]) -> None:
         """Writes the manifest, with a checksum of its own."""
@@ -326,10 +354,9 @@ def claim(
             if not overwrite:
                 _refuse_foreign(place, earlier, kind, key)
                 _refuse_to_lose(place, earlier or {}, asked or {})
-            elif earlier != {} and not _is_same(earlier, kind, key):
-                _remove_store(place)
             _clear(place)
             target = Folder(place, kind, key, earlier or {}, asked, note)
+            target.is_of_another = earlier != {} and not _is_same(earlier, kind, key)
             try:
                 yield target
             finally:
@@ -343,6 +370,28 @@ def claim(
             left = LEFT if keeps else "the results there are not whole"
             raise InputError(f"cannot write results to {place}: {reason}; {left}") from error
         raise
+
+
+@contextmanager
+def claim_out(
+    out: str | os.PathLike[str],
+    kind: str,
+    key: str,
+    asked: Mapping[str, Any],
+    *,
+    overwrite: bool,
+    given: object,
+) -> Iterator[Folder]:
+    """Claims the folder that the argument `out` names; `given` is one that the caller has claimed.
+
+    Raises:
+        InputError: there are two, or as `claim`.
+    """
+    if given is not None:
+        raise InputError("out and folder: give one of them")
+    place = arguments.path("out", out)
+    with claim(place, kind, key, asked=asked, overwrite=overwrite) as target:
+        yield target
 
 
 def remove_results(path: Path) -> None:
@@ -448,13 +497,6 @@ def _is_same(manifest: Mapping[str, Any] | None, kind: str, key: str) -> bool:
     return manifest is not None and (manifest.get("kind"), manifest.get("key")) == (kind, key)
 
 
-def _remove_store(place: Path) -> None:
-    """Removes the runs of another experiment, which would never be asked for."""
-    from celltrain.runs.store import FILE, remove
-
-    remove(place / FILE)
-
-
 def _refuse_foreign(path: Path, manifest: Mapping[str, Any] | None, kind: str, key: str) -> None:
     if manifest is None:
         if any(one.name != LOCK and not TEMPORARY.fullmatch(one.name) for one in path.iterdir()):
@@ -470,6 +512,14 @@ def _refuse_foreign(path: Path, manifest: Mapping[str, Any] | None, kind: str, k
             f"{path} holds another experiment ({manifest.get('kind')} of '{name}'): "
             "choose another folder or overwrite it (--overwrite, or overwrite=True)"
         )
+
+
+def _writer() -> str:
+    """What writes a report: the core and the Python sources."""
+    from celltrain.results.origin import core_version
+    from celltrain.revision import source_digest
+
+    return f"{core_version()} {source_digest()}"
 
 
 def _json(content: object) -> str:

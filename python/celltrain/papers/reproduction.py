@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain import statistics, text
-from celltrain.files.folder import Folder, claim
+from celltrain.files.folder import REPORT, Folder, claim
 from celltrain.files.manifests import asked
 from celltrain.files.parquet import Parts
 from celltrain.papers.changed import told
@@ -282,6 +282,11 @@ class Reproduction:
         return [cell.found for cell in cells]
 
     @property
+    def counted(self) -> set[str]:
+        """What ports count in its runs: see `Result.counted`."""
+        return {what for run in self.runs for what in run.kept.counted}
+
+    @property
     def manifest(self) -> dict[str, Any]:
         """The manifest of the reproduction's folder."""
         changes = self.paper.changes
@@ -349,7 +354,7 @@ class Reproduction:
         key = key_of(self.paper)
         with claim(path, KIND, key, asked=asked(self.manifest), overwrite=overwrite) as target:
             target.keep_others()
-            target.write_unless_kept("report.html", lambda: reproduction_report(self))
+            target.write_unless_kept(REPORT, lambda: reproduction_report(self))
             self.write_to(target)
             target.finish(self.manifest)
         return Path(path)

@@ -270,7 +270,8 @@ def _run_once(
 
     def measured(task: Task, record: Record) -> MeasuredRun:
         values = {row: row.measure(record, task.scenario) for row in rows[task.scenario.key]}
-        kept = KeptRun(record.replication, record.fingerprint, record.cell_hops, where.store, task.key)
+        ran = record.replication, record.fingerprint, record.cell_hops
+        kept = KeptRun(*ran, where.store, task.key, frozenset(record.ports.get("counted", ())))
         return MeasuredRun(kept, values, array("d", (value for _, value, _ in record.summary)))
 
     found, defects = attempt(

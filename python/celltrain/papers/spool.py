@@ -18,6 +18,8 @@ class KeptRun:
     store: Store
     key: str
     """The key of its task."""
+    counted: frozenset[str] = frozenset()
+    """What its ports count: cells, packets or both."""
 
     def record(self, *, series: bool = False) -> Record:
         """What it measured, with its time series if they are wanted and were recorded."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Literal, TypeVar
 
-from celltrain import arguments, text
+from celltrain import arguments
 from celltrain.errors import InputError, unknown
 from celltrain.sweeps import Sweep
 from celltrain.sweeps.axes import in_base_unit
-from celltrain.sweeps.view import LEAST_STEPS, MOST_FACETS, MOST_LINES, AxisView, Facet
+from celltrain.sweeps.view import LEAST_STEPS, MOST_FACETS, MOST_LINES, AxisView, Facet, Panels
 
 __all__ = ["Choice", "Grid", "Log", "Side", "rows_of"]
 
@@ -77,7 +77,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(Panels):
     """The panels of a picture."""
 
     along: AxisView
@@ -139,28 +139,6 @@ class Grid:
             choice.log,
             ", ".join(single),
         )
-
-    @property
-    def part(self) -> str:
-        """Which panels are shown, if some are not: "the first 12 of 13 panels"."""
-        shown = len(self.facets)
-        return text.first_of(shown, shown + self.left_out, "panel") if self.left_out else ""
-
-    @property
-    def line_names(self) -> tuple[str, ...]:
-        """The names of the curves."""
-        return ("",) if self.lines is None else self.lines.labels
-
-    @property
-    def has_many_lines(self) -> bool:
-        """Whether a panel has too many curves to be told apart."""
-        return len(self.line_names) > MOST_LINES
-
-    @property
-    def is_surface(self) -> bool:
-        """Whether colours over two axes show something: both are quantities, or a panel has many curves."""
-        quantities = [axis is not None and axis.scale is not None for axis in (self.along, self.lines)]
-        return self.has_many_lines or (all(quantities) and len(self.line_names) > 2)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -20,6 +20,7 @@ from celltrain.report.percentiles import add_percentiles
 from celltrain.results.censored import kind_of
 from celltrain.statistics import Estimate
 from celltrain.traces import flow_groups
+from celltrain.usual import leading
 
 __all__ = ["comparison_report"]
 
@@ -44,11 +45,10 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
         f"{text.counted(m['replications'], 'replication')} of each with seed {m['seed']}",
     )
     first, *others = found.measures
-    leading = _leading(found)
-    answers = [found.sentences()[place] for place in range(leading)]
+    questioned = _leading(found)
     page.lead(
-        _question(found.measures[:leading]),
-        [*answers, *found.alike_sentences(), *found.unmeasured_sentences()],
+        _question(questioned),
+        [*found.sentences()[: len(questioned)], *found.alike_sentences(), *found.unmeasured_sentences()],
     )
     parts.notes(page, advice_on_variants(found))
     _chart(page, found, first)
@@ -62,7 +62,7 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
     _differences(page, found)
     _windows(page, found, order)
     _tables(page, found)
-    parts.how_sure(page, m)
+    parts.how_sure(page, m, found.counted)
     same = "saved to a file it gives the same runs"
     if not m.get("scenarios"):
         same = "saved to a file, with the settings of a variant, it gives the runs of that variant"
@@ -70,25 +70,21 @@ def comparison_report(found: Comparison, command: Sequence[str] | None = None) -
     return page.html()
 
 
-def _leading(found: Comparison) -> int:
-    """How many measures answer the question: the first, or the delays of some flows and the one behind them.
-
-    Those of flows that do not respond to congestion come first, unless others were asked for.
-    """
+def _leading(found: Comparison) -> list[Measure]:
+    """The measures that answer the question: the first, or those that `leading` says."""
     if found.manifest.get("measures") is not None:
-        return 1
-    of_runs = [place for place, one in enumerate(found.measures) if registry.of_flows(one.name) is None]
-    return of_runs[0] + 1 if of_runs else 1
+        return found.measures[:1]
+    return leading(found.measures, found.unresponsive)
 
 
-def _question(leading: Sequence[Measure]) -> str:
+def _question(asked: Sequence[Measure]) -> str:
     """The question about the variants that the first measures answer."""
-    measure = leading[0]
-    if len(leading) > 1:
-        owners = [one.owner for one in (registry.of_flows(some.name) for some in leading) if one is not None]
+    measure = asked[0]
+    if len(asked) > 1:
+        owners = [one.owner for one in (registry.of_flows(some.name) for some in asked) if one is not None]
         return (
             f"Which variant is best here for {text.listed(owners)}, which {_do(owners)} not respond to "
-            f"congestion, and which by {leading[-1].title}?"
+            f"congestion, and which by {asked[-1].title}?"
         )
     if measure.better is None:
         return f"How do the variants differ by {measure.title}?"

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from celltrain import text
 from celltrain.bounds import UNBOUNDED, Bounds
 from celltrain.errors import ScenarioError
+from celltrain.hops import hops, hops_per_second
 from celltrain.lab import link
 from celltrain.plots.transfers import ENDED, any_ended
 from celltrain.report.page import Page
@@ -159,12 +160,15 @@ def notes(page: Page, lines: Iterable[str]) -> None:
         page.text(f"Note: {line}.", "note")
 
 
-def how_sure(page: Page, manifest: Mapping[str, Any], *, paired: str = "variant") -> None:
+def how_sure(
+    page: Page, manifest: Mapping[str, Any], counted: Collection[str], *, paired: str = "variant"
+) -> None:
     """The section on uncertainty and provenance.
 
     Args:
         page: the report.
         manifest: of the results; seed and replications are None where sections have their own.
+        counted: what ports count, cells or packets.
         paired: what shares the seeds of its replications, so that differences are paired; nothing in a run.
     """
     page.section("How sure")
@@ -185,15 +189,15 @@ def how_sure(page: Page, manifest: Mapping[str, Any], *, paired: str = "variant"
         )
     else:
         page.text("There is one replication, so the spread is unknown: run more with `--replications`.")
-    rate = manifest["cell_hops"] / max(manifest["wall_time"], 1e-9)
+    name, count, seconds = hops(counted), manifest["cell_hops"], manifest["wall_time"]
     page.table(
         ("", ""),
         [
             ("celltrain", f"{manifest['celltrain']}, revision {manifest['revision'] or 'unknown'}"),
             ("seed", "that of each section" if manifest["seed"] is None else str(manifest["seed"])),
             ("fingerprint", str(manifest["fingerprint"])),
-            ("simulated", f"{manifest['cell_hops']:,} cell-hops in {manifest['wall_time']:.2f} s"),
-            ("rate", f"{text.number(rate / 1e6)} million cell-hops a second"),
+            ("simulated", f"{count:,} {name} in {seconds:.2f} s"),
+            ("rate", f"{hops_per_second(count, seconds)} {name} a second"),
             ("platform", str(manifest["platform"])),
         ],
         text_columns=2,

@@ -72,7 +72,7 @@ def add_reproduction(page: Page, found: Reproduction) -> None:
     _stacks(page, found)
     _fitting(page, found)
     m = found.manifest
-    parts.how_sure(page, m, paired="column")
+    parts.how_sure(page, m, found.counted, paired="column")
     command = ["celltrain", "reproduce", named(found.folder), *_chosen(found), "--seed", str(found.seed)]
     parts.rerun(page, [*command, "--replications", str(found.replications)], m)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from celltrain import statistics, text
 from celltrain.notes.advice import advice
 from celltrain.plots.transfers import windows_of
-from celltrain.registry import counts, title
+from celltrain.registry import is_count, title
 from celltrain.report import parts
 from celltrain.report.distributions import add_distributions
 from celltrain.report.page import Page
@@ -72,7 +72,7 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
         page.table(
             ("measure", "mean ± 95 % interval"),
             [
-                (title(name), text.interval(one, one.unit, is_count=name in counts()))
+                (title(name), text.interval(one, one.unit, is_count=is_count(name)))
                 for name, one in shown.items()
             ],
         )
@@ -81,7 +81,7 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
     _flows(page, result)
     _limits(page, result)
     _guarantees(page, result)
-    parts.how_sure(page, m, paired="")
+    parts.how_sure(page, m, result.counted, paired="")
     again = ["celltrain", "run", "SCENARIO", "--seed", str(m["seed"])]
     parts.rerun(page, command or [*again, "--replications", str(m["replications"])], m)
     return page.html()

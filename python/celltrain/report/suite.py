@@ -36,7 +36,8 @@ def suite_report(found: SuiteResults, command: Sequence[str]) -> str:
         for one in suite.missing:
             page.text(f"{suite.source}, section {one}.")
     every = [one.manifest for one in found.found.values()]
-    parts.how_sure(page, {**every[0], **found.common(), **combined_provenance(every)})
+    counted = {what for one in found.found.values() for what in one.counted}
+    parts.how_sure(page, {**every[0], **found.common(), **combined_provenance(every)}, counted)
     parts.rerun(page, command, {})
     return page.html()
 

@@ -5,9 +5,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 from celltrain import text
 from celltrain.bounds import Bounds, bounds, reach
+from celltrain.hops import hops
 from celltrain.margins import margin, part_of
 from celltrain.notes.advice import advice_on_sweep
-from celltrain.registry import Measure, of_flows, title
+from celltrain.registry import Measure, title
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
 from celltrain.results.censored import kind_of
@@ -18,6 +19,7 @@ from celltrain.sweeps.censored import incomparable, incomparable_points, why_mar
 from celltrain.sweeps.result import imprecise
 from celltrain.sweeps.scaling import scaling_axes, steps_of
 from celltrain.sweeps.view import Facet, View, group_lines, legend, mean_lines, placed
+from celltrain.usual import leading
 
 __all__ = ["sweep_report"]
 
@@ -38,10 +40,10 @@ def sweep_report(sweep: Sweep) -> str:
     page = Page(m["name"], f"A sweep over {points}, {runs} with seed {m['seed']}")
     view = View.of(sweep)
     shown = sweep.measures
-    leading = _leading(sweep)
-    titles = text.listed([one.title for one in leading])
-    depend = "does" if len(leading) == 1 else "do"
-    answers = [answer for one in leading for answer in _answers(sweep, one, is_alone=len(leading) == 1)]
+    first = _leading(sweep)
+    titles = text.listed([one.title for one in first])
+    depend = "does" if len(first) == 1 else "do"
+    answers = [answer for one in first for answer in _answers(sweep, one, is_alone=len(first) == 1)]
     page.lead(f"How {depend} {titles} depend on {_and(sweep)}?", answers)
     parts.notes(page, advice_on_sweep(sweep))
     for index, one in enumerate(shown):
@@ -73,15 +75,10 @@ def _and(sweep: Sweep) -> str:
 
 
 def _leading(sweep: Sweep) -> list[Measure]:
-    """The measures that the report begins with: the first, or the delays of some flows and the next one.
-
-    Those of flows that do not respond to congestion come first, unless others were asked for.
-    """
-    shown = sweep.measures
+    """The measures that the report begins with: the first, or those that `leading` says."""
     if sweep.manifest.get("measures"):
-        return shown[:1]
-    of_runs = [place for place, one in enumerate(shown) if of_flows(one.name) is None]
-    return shown[: of_runs[0] + 1 if of_runs else 1]
+        return sweep.measures[:1]
+    return leading(sweep.measures, sweep.unresponsive)
 
 
 def _answers(sweep: Sweep, measure: Measure, *, is_alone: bool = True) -> list[str]:
@@ -103,6 +100,10 @@ def _ends_of(sweep: Sweep, measure: Measure) -> list[str]:
     defined = {place: one for place, one in enumerate(every) if math.isfinite(one.mean)}
     left_out = {*cut, *sweep.alone(measure.name)}
     found = {place: one for place, one in defined.items() if place not in left_out}
+    units = sweep.units_at(measure.name)
+    if len({units[place] for place in found}) > 1:
+        name = text.capital(measure.title)
+        return [f"{name} is in {text.either(units)}: points that count different things are not compared."]
     if not found:
         return _left_out(sweep, measure, cut) or [f"No point has a {measure.title}."]
     undefined = len(every) - len(defined)
@@ -123,13 +124,14 @@ def _ranked(sweep: Sweep, measure: Measure, found: Mapping[int, Estimate], count
     """
     scaling = scaling_axes(sweep, measure)
     points = sweep.points["point"]
+    first, last = ("least", "largest") if measure.better is None else ("best", "worst")
     groups: dict[tuple[int, ...], dict[int, Estimate]] = {}
     for place, one in found.items():
         groups.setdefault(steps_of(sweep, points[place], scaling), {})[place] = one
     if len(groups) == 1:
         best, *worst = _ends(sweep, measure, found, sweep.parameters)
         if worst:
-            return [f"Best mean: {best}.", f"Worst mean: {worst[0]}."]
+            return [f"{text.capital(first)} mean: {best}.", f"{text.capital(last)} mean: {worst[0]}."]
         where = "every point" if len(found) == count else text.counted(len(found), "point")
         return [f"{text.capital(measure.title)} is {best}{f' at {where}' if count > 1 else ''}."]
     axes = [sweep.manifest["axes"][place]["keys"] for place in scaling]
@@ -139,13 +141,15 @@ def _ranked(sweep: Sweep, measure: Measure, found: Mapping[int, Estimate], count
     if all(len(one) == 1 for one in groups.values()):
         low, high = (choose(found, key=lambda place: found[place].mean) for choose in (min, max))
         unit = sweep.unit(measure.name)
-        ends = [f"{text.interval(found[place], unit)} at {_point(sweep, place)}" for place in (low, high)]
-        return [f"{name} scales with {text.listed(keys)}, so no point is best: {ends[0]}, {ends[1]}."]
+        ends = [f"{_shown(measure, found[place], unit)} at {_point(sweep, place)}" for place in (low, high)]
+        so = "" if measure.better is None else ", so no point is best"
+        return [f"{name} scales with {text.listed(keys)}{so}: {ends[0]}, {ends[1]}."]
     lines = [f"{name} scales with {text.listed(keys)}: points are compared within each value of it."]
     for some in [*groups.values()][:MOST_VALUES]:
         at = _point(sweep, next(iter(some)), keys)
         best, *worst = _ends(sweep, measure, some, others)
-        lines.append(f"At {at}: best mean {best}. Worst mean: {worst[0]}." if worst else f"At {at}: {best}.")
+        said = f"{first} mean {best}. {text.capital(last)} mean: {worst[0]}" if worst else best
+        lines.append(f"At {at}: {said}.")
     if (more := len(groups) - MOST_VALUES) > 0:
         lines.append(f"{text.counted(more, 'more value')}: see the charts.")
     return lines
@@ -156,18 +160,23 @@ def _ends(
 ) -> tuple[str, ...]:
     """The best and the worst of some points with their settings, or what all have if they are the same.
 
+    Where neither more nor less is better these are the least and the largest.
     They are the same where even these two differ by less than what matters (`celltrain.margins`).
     """
     unit = sweep.unit(measure.name)
     means = sorted({one.mean for one in found.values()}, reverse=measure.more_is_better)
     best, worst = means[0], means[-1]
     if best == worst:
-        return (text.interval(next(iter(found.values())), unit),)
+        return (_shown(measure, next(iter(found.values())), unit),)
     if abs(best - worst) < margin(measure.name, best, worst):
         first = next(one for one in found.values() if one.mean == best)
         part = text.exact_percent(part_of(measure.name))
-        return (f"{text.interval(first, unit)} or the same within {part}",)
+        return (f"{_shown(measure, first, unit)} or the same within {part}",)
     return (_reached(sweep, measure, found, best, keys), _reached(sweep, measure, found, worst, keys))
+
+
+def _shown(measure: Measure, found: Estimate, unit: str) -> str:
+    return text.interval(found, unit, is_count=measure.counts)
 
 
 def _left_out(sweep: Sweep, measure: Measure, cut: Sequence[int]) -> list[str]:
@@ -186,7 +195,7 @@ def _reached(
     places = [place for place, one in found.items() if one.mean == mean]
     least = margin(measure.name, mean, mean)
     near = sum(one.mean != mean and abs(one.mean - mean) < least for one in found.values())
-    first = text.interval(found[places[0]], sweep.unit(measure.name))
+    first = _shown(measure, found[places[0]], sweep.unit(measure.name))
     said = f"{first} at {_point(sweep, places[0], keys)}"
     beside = []
     if more := len(places) - 1:
@@ -377,7 +386,7 @@ def _how_sure(page: Page, sweep: Sweep) -> None:
             ("celltrain", f"{m['celltrain']}, revision {m['revision'] or 'unknown'}"),
             ("seed", str(m["seed"])),
             ("fingerprint", str(m["fingerprint"])),
-            ("simulated", f"{m['cell_hops']:,} cell-hops"),
+            ("simulated", f"{m['cell_hops']:,} {hops(sweep.counted)}"),
             ("platform", str(m["platform"])),
         ],
         text_columns=2,

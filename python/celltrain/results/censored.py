@@ -1,12 +1,12 @@
 """Transfers and requests that had not ended when their runs did: times in results are those of the others.
 
-Where more is lost, more of them do not end, and those that do are the quick ones. So the times of a variant
-or a point can look better than those of one in which all ended.
+So are those of runs that turn transfers away. Where more is lost, more of them do not end, and those that do
+are the quick ones. So the times of a variant or a point can look better than those of one in which all ended.
 """
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from celltrain import statistics
@@ -18,13 +18,16 @@ __all__ = [
     "CENSORED_TAIL",
     "KINDS",
     "REQUESTS",
+    "SOME_AWAY",
     "TRANSFERS",
+    "TURNED_AWAY",
     "Censored",
     "Kind",
     "are_alike",
     "kind_of",
     "legend",
     "over_runs",
+    "own_or_whole",
 ]
 
 CENSORED = 0.05
@@ -41,6 +44,9 @@ ANSWERS = (
     "request_age_max",
 )
 """Metrics by which `are_alike` decides."""
+
+TURNED_AWAY = "flows_turned_away"
+"""The metric that counts short flows that could not begin, as too many were under way."""
 
 _ALIKE = 2
 """The multiple of the mean response time up to which all response times are alike."""
@@ -97,6 +103,14 @@ TRANSFERS = Kind(
 )
 """Short flows and finite transfers."""
 
+SOME_AWAY = replace(
+    TRANSFERS,
+    mark="not ended or turned away",
+    had_not="had not ended or were turned away",
+    were="still under way, or had been turned away,",
+)
+"""What is said of them where some were turned away."""
+
 REQUESTS = Kind(
     many="requests",
     times="response",
@@ -122,6 +136,8 @@ class Censored(NamedTuple):
     unfinished: int
     alike: bool = False
     """Whether those that had not ended are like the others, so that the times of these do not mislead."""
+    away: int = 0
+    """How many were turned away, beside those that had not ended."""
 
     @staticmethod
     def of(kind: Kind, known: Collection[str], sample: Callable[[str], Sequence[float]]) -> "Censored | None":
@@ -138,7 +154,10 @@ class Censored(NamedTuple):
         alike = kind is REQUESTS and are_alike(
             over_runs({name: sample(name) for name in ANSWERS if name in known})
         )
-        return Censored(kind, ended, unfinished, alike)
+        away = 0
+        if kind is TRANSFERS and TURNED_AWAY in known:
+            away = sum(map(int, _defined(sample(TURNED_AWAY))))
+        return Censored(SOME_AWAY if away else kind, ended, unfinished, alike, away)
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -147,8 +166,8 @@ class Censored(NamedTuple):
 
     @property
     def part(self) -> str:
-        """How many of them did not end: "3 of 6"."""
-        return f"{self.unfinished:,} of {self.ended + self.unfinished:,}"
+        """How many of them did not end, those that were turned away among them: "3 of 6"."""
+        return f"{self._missing:,} of {self._every:,}"
 
     @property
     def mark(self) -> str:
@@ -158,17 +177,26 @@ class Censored(NamedTuple):
     def mislead(self, metric: str) -> bool:
         """Whether a metric of those that ended is too small to compare: from the share on that a note names.
 
-        The largest completion time waits for the last transfer.
+        The largest completion time waits for the last transfer. Where transfers are turned away there are
+        fewer to share with, so that all times are too small.
         """
         column = metric.partition(" of ")[0]  # "fct_max of burst" is about the flows of a group
         if not column.startswith(self.kind.metrics):
             return False
         of_tail = any(part in column for part in _OF_THE_TAIL)
         most = 0.0 if column in self.kind.waits_for_all else CENSORED_TAIL if of_tail else CENSORED
-        return self._exceeds(most)
+        return self._exceeds(most) or self.away > CENSORED_TAIL * self._every
+
+    @property
+    def _missing(self) -> int:
+        return self.unfinished + self.away
+
+    @property
+    def _every(self) -> int:
+        return self.ended + self._missing
 
     def _exceeds(self, part: float) -> bool:
-        return not self.alike and self.unfinished > part * (self.ended + self.unfinished)
+        return not self.alike and self._missing > part * self._every
 
 
 def _defined(sample: Iterable[float]) -> list[float]:
@@ -203,6 +231,11 @@ def are_alike(means: Mapping[str, float]) -> bool:
     mean, longest = means.get("response_time_mean", 0.0), means.get("response_time_max", 0.0)
     oldest = means.get("request_age_max", 0.0)
     return mean < _LONG * answered / rate and max(longest, oldest) <= _ALIKE * mean
+
+
+def own_or_whole(own: Censored | None, whole: Censored | None) -> Censored | None:
+    """What ended of a group; where that is all there is, what the whole run says, which knows more of it."""
+    return whole if own is not None and whole is not None and own.counts == whole.counts else own
 
 
 def kind_of(metric: str) -> Kind | None:

@@ -281,6 +281,13 @@ class Result(Frames):
         kinds = dict(self.rows("flows", "flow", "kind"))
         return sum(kind == "tcp" for kind in kinds.values()) or len(kinds)
 
+    @property
+    def counted(self) -> set[str]:
+        """What ports count: cells, packets, or some the one and some the other; older results do not say."""
+        if self._records:
+            return {what for record in self._records for what in record.ports.get("counted", ())}
+        return {*self.ports["counted"]} if "counted" in self.ports.columns else set()
+
     def has_columns(self, *columns: str) -> bool:
         """Whether the frame `flows` has some columns; those of an older version may lack them."""
         if not self._records:
@@ -399,18 +406,22 @@ class Result(Frames):
             overwrite: replace what another experiment left there.
             formats: "csv" and "json" write each frame in these formats too.
         """
-        from celltrain.report import run_report
-
         formats = arguments.names("formats", formats, "csv")
         for one in formats:
             frame_writer(self.summary, one)  # refuses an unknown one before anything is replaced
         kind, key = self.manifest["kind"], self.manifest["key"]
         asked = manifests.asked(self.manifest)
         with folder.claim(path, kind, key, asked=asked, overwrite=overwrite) as target:
-            target.keep_others()
-            target.write_unless_kept("report.html", lambda: run_report(self))
-            self.write_to(target, formats)
+            self.fill(target, formats)
         return Path(path)
+
+    def fill(self, target: folder.Folder, formats: Iterable[str] = ()) -> None:
+        """Writes everything to a folder that was claimed; report and pictures of this result stay."""
+        from celltrain.report import run_report
+
+        target.keep_others()
+        target.write_unless_kept(folder.REPORT, lambda: run_report(self))
+        self.write_to(target, formats)
 
     def write_to(self, target: folder.Folder, formats: Iterable[str] = ()) -> None:
         """Writes every frame and the manifest to a folder that was claimed."""

@@ -21,7 +21,7 @@ from celltrain.errors import InputError, ScenarioError
 from celltrain.files import manifests
 from celltrain.files.folder import Folder, claim, remove_results
 from celltrain.papers.expression import NoValue
-from celltrain.registry import counts, resolution, unmeasured
+from celltrain.registry import is_count, resolution, unmeasured
 from celltrain.results import Result
 from celltrain.scenario import Scenario, load, shown
 from celltrain.suites.file import Section, Statement, Suite, is_place
@@ -69,6 +69,10 @@ class Judged:
     statement: Statement
     found: statistics.Estimate
     """The measure of the variant."""
+    baseline: str
+    """The variant that it is compared with."""
+    reference: statistics.Estimate
+    """The measure of that one."""
     ratio: float | None
     """The mean of the measure over that of the baseline; None where that is zero or either has no value."""
     verdict: verdicts.Verdict
@@ -119,7 +123,8 @@ class SuiteResults:
         found = self.estimate(section, variant, statement.measure)
         verdict = statement.judge(*samples).verdict
         cause = None if verdict == verdicts.Verdict.SUPPORTED else self._cause(section, variant, statement)
-        return Judged(section.place, variant, statement, found, ratio, verdict, cause)
+        reference = self.estimate(section, baseline, statement.measure)
+        return Judged(section.place, variant, statement, found, baseline, reference, ratio, verdict, cause)
 
     def _cause(self, section: Section, variant: str, statement: Statement) -> str | None:
         for one in self.suite.causes:
@@ -173,6 +178,9 @@ class SuiteResults:
                 one.statement.relation: one.statement.limit,
                 "absolute": one.statement.absolute,
                 **one.found.row(),
+                "baseline": one.baseline,
+                "baseline_mean": one.reference.mean,
+                "baseline_ci95": one.reference.half_width,
                 "ratio": one.ratio,
                 "verdict": str(one.verdict),
                 "cause": one.cause,
@@ -339,17 +347,22 @@ def remove_sections(path: Path, places: Sequence[str]) -> None:
 
 def verdict_columns(suite: Suite) -> tuple[str, ...]:
     """The columns of the lines of verdicts."""
-    return ("statement", "variant", "verdict", "measured", f"relative to {suite.baseline}")
+    return ("statement", "variant", "verdict", "measured", suite.baseline, f"relative to {suite.baseline}")
 
 
 def verdict_lines(results: SuiteResults, place: str) -> list[tuple[str, ...]]:
-    """For people: each statement of a section and variant, what was measured, and the verdict."""
+    """For people: each statement of a section and variant, what was measured of it and of the baseline."""
+
+    def shown(one: Judged, found: statistics.Estimate) -> str:
+        return text.interval(found, found.unit, is_count=is_count(one.statement.measure))
+
     return [
         (
             one.statement.text,
             one.variant,
             str(one.verdict),
-            text.interval(one.found, one.found.unit, is_count=one.statement.measure in counts()),
+            shown(one, one.found),
+            shown(one, one.reference),
             text.percent(one.ratio),
         )
         for one in results.judged()

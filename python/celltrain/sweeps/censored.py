@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from celltrain.errors import InputError
 from celltrain.registry import of_flows
-from celltrain.results.censored import ANSWERS, REQUESTS, Censored, Kind, kind_of
+from celltrain.results.censored import (
+    ANSWERS,
+    REQUESTS,
+    TURNED_AWAY,
+    Censored,
+    Kind,
+    kind_of,
+    own_or_whole,
+)
 
 if TYPE_CHECKING:
     from celltrain.sweeps.result import Sweep
@@ -17,7 +25,7 @@ __all__ = ["censored_at", "censored_beside", "incomparable", "incomparable_point
 def censored_at(sweep: "Sweep", kind: Kind) -> list[Censored | None]:
     """What ended at every point, in the order of `Sweep.points`; None where nothing says."""
     known = sweep.units.keys()
-    needed = (*kind.counts, *ANSWERS) if kind is REQUESTS else kind.counts
+    needed = (*kind.counts, *(ANSWERS if kind is REQUESTS else (TURNED_AWAY,)))
     every = {name: sweep.samples(name) for name in needed if name in known}
 
     def at(place: int) -> Censored | None:
@@ -37,8 +45,8 @@ def censored_beside(sweep: "Sweep", metric: str) -> list[Censored | None]:
     if some is not None:
         with suppress(InputError):
             own = {count: sweep.samples(f"{count} of {some.owner}") for count in kind.counts}
-            places = range(sweep.points.height)
-            return [_of_place(kind, own, place) for place in places]
+            every = enumerate(sweep.censored(kind))
+            return [own_or_whole(_of_place(kind, own, place), whole) for place, whole in every]
     return sweep.censored(kind)
 
 

@@ -5,7 +5,7 @@ order of the runs and the sizes of the parts are taken from the plan and the dat
 same bytes however the runs came about.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,6 +66,10 @@ class FrameWriter:
         """The unit of every summary metric, in the order of the core."""
         self.units: dict[str, str] = {}
         """The units of the columns of flows and ports."""
+        self.unit_kinds: list[Mapping[str, str]] = []
+        """These units, each once: ports may count cells at one point and packets at another."""
+        self.units_of_points: list[int] = [0] * len(keys)
+        """For each point the place of its units in `unit_kinds`."""
 
     @property
     def fingerprint(self) -> str:
@@ -146,6 +150,9 @@ class FrameWriter:
             self.cell_hops += run.cell_hops
             self._fingerprint.add(run.fingerprint)
         self.units |= stretch.entry.units
+        if stretch.entry.units not in self.unit_kinds:
+            self.unit_kinds.append(stretch.entry.units)
+        self.units_of_points[point] = self.unit_kinds.index(stretch.entry.units)
 
     def _end_part(self) -> None:
         """Writes the part under way."""

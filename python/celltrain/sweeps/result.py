@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from celltrain import arguments, display, statistics, text
 from celltrain.errors import Defect, InputError, ScenarioError, unknown
 from celltrain.files import manifests
-from celltrain.files.folder import Folder, claim
+from celltrain.files.folder import REPORT, Folder, claim
 from celltrain.registry import RENAMED, Measure, OfFlows, called, measure, of_flows, resolution, unmeasured
 from celltrain.results import Group, frame_rows, has_old_names, pandas_of, todays_names
 from celltrain.results import of_flows as some
@@ -107,7 +107,7 @@ class Sweep:
         if chosen := self.manifest.get("measures"):
             return [measure(name) for name in chosen]
         shown = usual_measures(
-            self.units, self._scenarios, max(self._comparable, default=0), self._unresponsive
+            self.units, self._scenarios, max(self._comparable, default=0), self.unresponsive
         )
         until = self.until
         if until is not None and until["metric"] not in [one.name for one in shown]:
@@ -138,7 +138,7 @@ class Sweep:
         return [found.get(point, 0) for point in self.points["point"]]
 
     @cached_property
-    def _unresponsive(self) -> list[str]:
+    def unresponsive(self) -> list[str]:
         """The groups of flows that do not respond to congestion, whose delays every point measures."""
         import polars as pl
 
@@ -237,6 +237,16 @@ class Sweep:
         """
         return text.either(self._units(metric)["unit"])
 
+    def units_at(self, metric: str) -> list[str]:
+        """The unit of a summary metric at every point, in order; where a point lacks it, as `unit` has it.
+
+        Raises:
+            InputError: nothing measured it.
+        """
+        own = dict(self._units(metric).iter_rows())
+        every = text.either(own.values())
+        return [own.get(point, every) for point in self.points["point"]]
+
     def _called(self, metric: str) -> str:
         """A summary metric by its name or title.
 
@@ -257,10 +267,24 @@ class Sweep:
         name = self._called(metric)
         if (found := of_flows(name)) is not None:
             column = some.column_of(found, self.manifest["units"])
-            unit = pl.lit(self.manifest["units"][column]).alias("unit")
-            return self.points.select("point", unit)
+            points = self.points["point"]
+            return pl.DataFrame({"point": points, "unit": [self._column_unit(column, one) for one in points]})
         rows = self.scan("summary").filter(pl.col("metric") == name).select("point", "unit")
         return rows.unique(maintain_order=True).collect()
+
+    def _column_unit(self, column: str, point: int) -> str:
+        """The unit of a column of flows at a point: ports may count cells at one and packets at another."""
+        kinds, kind_of_point = (self.manifest.get(name, ()) for name in ("unit_kinds", "units_of_points"))
+        units = kinds[kind_of_point[point]] if kinds else self.manifest["units"]
+        return str(units.get(column, self.manifest["units"][column]))
+
+    @property
+    def counted(self) -> set[str]:
+        """What ports count at the points: see `Result.counted`."""
+        ports = self.scan("ports")
+        if "counted" not in ports.collect_schema().names():
+            return set()
+        return {*ports.select("counted").unique().collect()["counted"]}
 
     @property
     def until(self) -> dict[str, Any] | None:
@@ -379,7 +403,7 @@ class Sweep:
 
     def _flows_by_point(self, column: str) -> "Iterator[tuple[int, list[tuple[int, str, int, float]]]]":
         """The flows of each point, in order: replication, name, number of the group, and a column."""
-        rows = self.scan("flows").select("point", "replication", "flow", "group", column)
+        rows = self.scan("flows")
         last, found = -1, list[tuple[int, str, int, float]]()
         for point, *row in frame_rows(rows, "point", "replication", "flow", "group", column):
             if point != last:
@@ -488,21 +512,20 @@ class Sweep:
         points = self.points.rows(named=True)
         rows = []
         chosen = self.manifest.get("measures") or [*self.units]
-        of_some = {name: self.unit(name) for name in chosen if of_flows(name) is not None}
-        for metric, unit in (self.units | of_some).items():
+        for metric in dict.fromkeys([*self.units, *(name for name in chosen if of_flows(name) is not None)]):
             if metric not in chosen:
                 continue
-            units = dict(self._units(metric).iter_rows())
             kind = kind_of(metric)
             ended = [{}] * len(points) if kind is None else _counts(self, metric, kind).rows(named=True)
-            for point, found, counts in zip(points, self.estimates(metric), ended, strict=True):
+            every = zip(points, self.estimates(metric), self.units_at(metric), ended, strict=True)
+            for point, found, unit, counts in every:
                 values = {key: point[key] for key in self.parameters}
                 rows.append(
                     {
                         "point": point["point"],
                         "settings": values,
                         "metric": metric,
-                        "unit": units.get(point["point"], unit),
+                        "unit": unit,
                         **found.row(),
                         **counts,
                     }
@@ -551,7 +574,7 @@ class Sweep:
         with claim(path, KIND, self.manifest["key"], asked=asked, overwrite=overwrite) as target:
             target.keep_others()
             if not self.defects:
-                target.write_unless_kept("report.html", lambda: sweep_report(self))
+                target.write_unless_kept(REPORT, lambda: sweep_report(self))
             self._write_to(target)
             target.finish(self.manifest)
         return Path(path)

@@ -195,8 +195,12 @@ def _earlier(place: Path) -> Plan | None:
 
 
 def replaced(earlier: Plan, plan: Plan) -> str:
-    """What happens to the points that a folder has of an earlier plan; nothing where all of them stay."""
-    if max(earlier.points, plan.points) > MAX_RUNS:
+    """What happens to the points that a folder has of an earlier plan; nothing where all of them stay.
+
+    Of another scenario or seed nothing is said: whoever overwrites such a folder has asked for it.
+    """
+    is_other = (earlier.scenario.key, earlier.seed) != (plan.scenario.key, plan.seed)
+    if is_other or max(earlier.points, plan.points) > MAX_RUNS:
         return ""
     had = f"this folder has {counted(earlier.points, 'point')} of an earlier plan"
     if {*earlier.parameters} != {*plan.parameters}:
@@ -273,7 +277,15 @@ def _manifest(
         "scenario_toml": plan.scenario.to_toml(),
         "metrics": frames.metrics,
         "units": frames.units,
+        **_units_of_points(frames),
     }
+
+
+def _units_of_points(frames: FrameWriter) -> dict[str, Any]:
+    """The units of columns at each point, where they differ."""
+    if len(frames.unit_kinds) < 2:
+        return {}
+    return {"unit_kinds": frames.unit_kinds, "units_of_points": frames.units_of_points}
 
 
 @contextmanager

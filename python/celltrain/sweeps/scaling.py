@@ -10,6 +10,18 @@ __all__ = ["scaling_axes", "steps_of"]
 RATES = ("rate", "peak")
 """How keys of the rates of links and sources end."""
 
+LOADS = ("load", "every")
+"""How keys end that say how often transfers or bursts come."""
+
+SPREAD = ("minimum", "mean", "maximum")
+"""What distributions of rates and sizes have in the unit of these."""
+
+LINKS = ("link", "access")
+"""Tables of links."""
+
+SIZES = ("size", "request", "response")
+"""Tables of the sizes of transfers."""
+
 OF_PATHS = ("transfer_delay", "fct_", "response_time_", "completion_time")
 """How measures begin of times that have the delays of links in them."""
 
@@ -29,9 +41,10 @@ HELD = ("occupancy",)
 def scaling_axes(sweep: Sweep, measure: Measure) -> list[int]:
     """The axes of a sweep, by their places in the plan, with which a measure scales by itself.
 
-    Goodput does with the rates of links and sources, and times with those of links, since a buffer drains the
-    faster; times of transfers do with their sizes and number and with the delays of links, and counts with
-    the duration. Points are compared within each value of such an axis, and not across them.
+    Goodput does with the rates of links and sources and with the load of transfers, and times with the rates
+    of links, since a buffer drains the faster; times of transfers do with their sizes and number and with the
+    delays of links, and counts with the duration. Points are compared within each value of such an axis, and
+    not across them.
     """
     return [
         place
@@ -42,14 +55,17 @@ def scaling_axes(sweep: Sweep, measure: Measure) -> list[int]:
 
 def _scales(key: str, measure: Measure) -> bool:
     """Whether a measure scales with a parameter."""
-    parts = key.split(".")
-    last, is_of_link, is_of_traffic = parts[-1], "link" in parts, bool({"traffic", "transfers"} & {*parts})
+    *tables, last = key.split(".")
+    table = tables[-1] if tables else ""
+    is_of_link, is_of_traffic = ({*names} & {*tables} != set() for names in (LINKS, ("traffic", "transfers")))
     if measure.unit == "bit/s":
-        return last in RATES and (is_of_link or is_of_traffic)
+        is_rate = last in RATES or (table == "rate" and last in SPREAD)
+        return (is_rate and (is_of_link or is_of_traffic)) or (last in LOADS and is_of_traffic)
     if measure.unit == "s":
         if is_of_link:
             return last == "rate" or (last == "delay" and measure.name.startswith(OF_PATHS))
-        is_load = last in MANY or (is_of_traffic and last == "bytes")
+        is_size = is_of_traffic and (last == "bytes" or (table in SIZES and last in SPREAD))
+        is_load = is_size or (last in MANY and not is_of_traffic)
         return is_load and measure.name.startswith(OF_TRANSFERS)
     is_count = measure.counts or measure.unit in AMOUNTS
     return is_count and last == "duration" and not measure.name.startswith(HELD)

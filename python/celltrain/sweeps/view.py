@@ -16,7 +16,7 @@ from celltrain.sweeps.axes import quantities, shown
 from celltrain.sweeps.censored import censored_beside
 from celltrain.sweeps.result import Sweep
 
-__all__ = ["AxisView", "Facet", "View", "group_lines", "legend", "mean_lines", "placed"]
+__all__ = ["AxisView", "Facet", "Panels", "View", "group_lines", "legend", "mean_lines", "placed"]
 
 MOST_LINES = 7
 """Lines of one panel: as many as there are colours that can be told apart."""
@@ -69,8 +69,39 @@ class Facet:
     """For each line the numbers of its points; both are in the order of their axes."""
 
 
+class Panels:
+    """A layout of the points of a sweep in panels: the axis along a panel, its lines, and the panels."""
+
+    along: AxisView
+    lines: AxisView | None
+    facets: tuple[Facet, ...]
+    left_out: int
+
+    @property
+    def part(self) -> str:
+        """Which panels are shown, if some are not: "the first 12 of 13 panels"."""
+        shown = len(self.facets)
+        return text.first_of(shown, shown + self.left_out, "panel") if self.left_out else ""
+
+    @property
+    def line_names(self) -> tuple[str, ...]:
+        """The names of the lines."""
+        return ("",) if self.lines is None else self.lines.labels
+
+    @property
+    def has_many_lines(self) -> bool:
+        """Whether a panel has too many lines to be told apart."""
+        return len(self.line_names) > MOST_LINES
+
+    @property
+    def is_surface(self) -> bool:
+        """Whether colours over two axes show something: both are quantities, or a panel has many lines."""
+        quantities = [axis is not None and axis.scale is not None for axis in (self.along, self.lines)]
+        return self.has_many_lines or (all(quantities) and len(self.line_names) > 2)
+
+
 @dataclass(frozen=True)
-class View:
+class View(Panels):
     """How the points of a sweep are laid out in panels."""
 
     along: AxisView
@@ -118,28 +149,6 @@ class View:
         return View(
             axes[along], None if lines is None else axes[lines], tuple(shown), len(every) - len(shown)
         )
-
-    @property
-    def part(self) -> str:
-        """Which panels are shown, if some are not: "the first 12 of 13 panels"."""
-        shown = len(self.facets)
-        return text.first_of(shown, shown + self.left_out, "panel") if self.left_out else ""
-
-    @property
-    def line_names(self) -> tuple[str, ...]:
-        """The names of the lines."""
-        return ("",) if self.lines is None else self.lines.labels
-
-    @property
-    def has_many_lines(self) -> bool:
-        """Whether a panel has too many lines to be told apart."""
-        return len(self.line_names) > MOST_LINES
-
-    @property
-    def is_surface(self) -> bool:
-        """Whether colours over two axes show something: both are quantities, or a panel has many lines."""
-        quantities = [axis is not None and axis.scale is not None for axis in (self.along, self.lines)]
-        return self.has_many_lines or (all(quantities) and len(self.line_names) > 2)
 
 
 def _axes(sweep: Sweep) -> list[AxisView]:
@@ -194,8 +203,8 @@ def mean_lines(sweep: Sweep, most: int) -> list[tuple[str, ...]]:
     ]
     for one in sweep.measures:
         found = sweep.estimates(one.name)
-        size, unit = largest(found), sweep.unit(one.name)
-        means = [text.interval(mean, unit, size) for mean in found[:most]]
+        size, shown_ones = largest(found), zip(found[:most], sweep.units_at(one.name), strict=False)
+        means = [text.interval(mean, unit, size, is_count=one.counts) for mean, unit in shown_ones]
         if beside := _beside(sweep, one):
             marks = ("" if found is None else found.mark for found in beside)
             means = [", ".join(filter(None, both)) for both in zip(means, marks, strict=False)]
