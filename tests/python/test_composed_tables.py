@@ -146,7 +146,12 @@ def test_nobody_is_best_by_the_times_of_transfers_that_were_not_turned_away() ->
     assert rows["few"]["flows_unfinished"] == few.unfinished
     swept = ct.sweep(scenario, grid={"traffic.most-active": [1, 100]}, replications=3, measures=[name])
     assert incomparable(swept, name) == [0]
-    assert "Left out: 1 of 2 points, first at traffic.most-active = 1" in answers(sweep_report(swept))[-1]
+    page = sweep_report(swept)
+    left_out = answers(page)[-1]
+    assert left_out.startswith("Left out: 1 of 2 points, first at traffic.most-active = 1")
+    assert few.kind.too_many in left_out
+    assert f"Hollow marks: {few.kind.too_many}," in page
+    assert f"none is best, as {few.kind.too_many}." in comparison_report(found)
 
 
 @pytest.mark.parametrize(
@@ -463,3 +468,35 @@ traffic = { kind = "greedy" }
     answer = cli("sweep", plan, "--out", tmp_path / "none")
     assert (answer.code, answer.out) == (2, "")
     assert "not {}: celltrain compare --vary takes tables, too" in answer.err
+
+
+def test_json_of_a_sweep_has_the_measures_of_its_table() -> None:
+    """The metric of `until` and the delays of a game were in the table alone."""
+    until = {"metric": "goodput of bbr", "rel-ci": 0.5, "max-replications": 3}
+    found = ct.sweep(
+        ct.Scenario.from_dict(MIXED),
+        grid={"switch.buffer": ["10 packets", "20 packets"]},
+        replications=3,
+        until=until,
+    )
+    rows = {(row["point"], row["metric"]): row for row in found.to_json()["rows"]}
+    assert {one.name for one in found.measures} <= {metric for _, metric in rows}
+    assert {"goodput of bbr", "transfer_delay_p99 of game"} <= {one.name for one in found.measures}
+    for point, estimate in enumerate(found.estimates("goodput of bbr")):
+        assert rows[point, "goodput of bbr"]["mean"] == estimate.mean
+        assert rows[point, "goodput of bbr"]["unit"] == "bit/s"
+
+
+def test_a_run_is_traced_for_what_is_measured_of_a_trace(cli: Cli, scenario_file: Path) -> None:
+    """As a comparison is; it was refused without a word on traces."""
+    words = ("run", scenario_file, "--replications", "1", "--measure", "synchronisation index")
+    answer = cli(*words)
+    assert answer.code == 0, answer.err
+    assert "synchronisation index" in answer.out
+    assert cli(*words, "--trace").out.split("cell-hops")[0] == answer.out.split("cell-hops")[0]
+    answer = cli(*words, "--no-trace")
+    assert (answer.code, answer.out) == (2, "")
+    assert "synchronisation_index is measured of a trace alone: leave out --no-trace" in answer.err
+    answer = cli(*words, "--measure", "fct_p50")
+    assert (answer.code, answer.out) == (2, "")
+    assert "lack the measure 'fct_p50'" in answer.err

@@ -91,7 +91,8 @@ def run(
     drawn = plots and options.pictures(asked=True)
     loaded = options.load_scenario(scenario, set_)
     traced = out is not None if trace is None else trace
-    chosen = _chosen(options.measures(measure), loaded, traced, jobs)
+    chosen = _chosen(options.measures(measure), loaded, jobs)
+    traced = _is_traced(chosen, loaded, traced, jobs, may_be=trace is not False)
     asked = options.asked(loaded, seed, replications)
     with options.claimed(out, "run", loaded.key, overwrite, asked) as folder:
         with options.running("running", scheduler, jobs, out) as (executor, progress):
@@ -128,11 +129,10 @@ def run(
         options.say_results(out)
 
 
-def _chosen(names: list[str], scenario: "ScenarioFile", traced: bool, jobs: int | None) -> list[str]:
-    """The metrics of some names or titles, each once; trials refuse those that the runs will lack."""
+def _chosen(names: list[str], scenario: "ScenarioFile", jobs: int | None) -> list[str]:
+    """The metrics of some names or titles, each once; trials refuse groups and flows that there are not."""
     from celltrain import registry
     from celltrain.results.of_flows import held_by
-    from celltrain.trials import TO_COME, measured
 
     if not names:
         return []
@@ -140,11 +140,34 @@ def _chosen(names: list[str], scenario: "ScenarioFile", traced: bool, jobs: int 
     for error in held_by(found, [scenario], jobs):
         if isinstance(error, InputError):
             raise error
-    (known,) = measured([scenario], trace=traced, jobs=jobs)
-    for name in found:
-        if known is not None and name not in known and registry.of_flows(name) is None:
-            raise registry.unmeasured(name, known, "measure", TO_COME)
     return found
+
+
+def _is_traced(
+    names: list[str], scenario: "ScenarioFile", traced: bool, jobs: int | None, *, may_be: bool
+) -> bool:
+    """Whether the runs are traced: as was asked, or since some metrics are measured of a trace alone.
+
+    Raises:
+        InputError: trials say that the runs will lack a metric.
+    """
+    from celltrain import registry
+    from celltrain.trials import TO_COME, measured
+
+    plain = [name for name in names if registry.of_flows(name) is None]
+    if not plain:
+        return traced
+    (known,) = measured([scenario], trace=traced, jobs=jobs)
+    lacking = [] if known is None else [name for name in plain if name not in known]
+    if not lacking or known is None:
+        return traced
+    (with_trace,) = (None,) if traced else measured([scenario], trace=True, jobs=jobs)
+    missing = [name for name in lacking if name not in (with_trace or known)]
+    if missing:
+        raise registry.unmeasured(missing[0], known, "measure", TO_COME)
+    if not may_be:
+        raise InputError(f"{lacking[0]} is measured of a trace alone: leave out --no-trace")
+    return True
 
 
 def _refuse_files(asked: Mapping[str, bool | list[str]]) -> None:

@@ -28,7 +28,7 @@ from celltrain.results import (
     read_frames,
     record_frame,
 )
-from celltrain.results.censored import Censored, Kind, kind_of, legend, own_or_whole
+from celltrain.results.censored import Censored, Kind, kind_of, legend, own_or_whole, too_many
 from celltrain.scenario import Scenario, toml_value
 from celltrain.usual import OF_FLOWS, unresponsive_groups, usual_measures
 
@@ -353,6 +353,10 @@ class Comparison:
                 return own_or_whole(own, whole)
         return whole
 
+    def too_many(self, measure: Measure) -> str:
+        """Why variants are not compared by the times of those that ended; nothing for other measures."""
+        return too_many(measure.name, (self.censored(name, measure) for name in self.variants))
+
     @cached_property
     def _censored(self) -> "Mapping[Kind, Mapping[str, Censored | None]]":
         return {
@@ -496,10 +500,9 @@ class Comparison:
         shown = {name: one for name, one in every.items() if one is not None}
         *others, last = (f"{text.named(name)} ({one.part})" for name, one in shown.items())
         told = f"{', '.join(others)} and {last}" if others else last
-        kind = max(shown.values(), key=lambda one: one.away).kind
         return (
-            f"Nothing is decided by {measure.title}: {kind.too_many} under {told}, and the times are those "
-            "of the others."
+            f"Nothing is decided by {measure.title}: {self.too_many(measure)} under {told}, and the times are "
+            "those of the others."
         )
 
     def by_group(self) -> dict[str, list[Group]]:

@@ -17,7 +17,6 @@ from celltrain.report import parts
 from celltrain.report.distributions import add_distributions
 from celltrain.report.page import Page
 from celltrain.report.percentiles import add_percentiles
-from celltrain.results.censored import kind_of
 from celltrain.statistics import Estimate
 from celltrain.traces import flow_groups
 from celltrain.usual import leading
@@ -181,9 +180,8 @@ def _caption(found: Comparison, measure: Measure) -> str:
     first = f"{text.capital(measure.title)}, the {_first(found, measure)} variant first"
     if measure.better is None:
         return f"{first}; neither more nor less is better."
-    kind = kind_of(measure.name)
-    if kind is not None and not _is_judged(found, measure):
-        return f"{first}; none is best, as {kind.too_many}."
+    if not _is_judged(found, measure):
+        return f"{first}; none is best, as {found.too_many(measure)}."
     return (
         f"{first}; {measure.better} is better. Filled marks: the best variant, those that are the same "
         f"within {text.exact_percent(part_of(measure.name))}, and those that these replications cannot tell "

@@ -11,7 +11,6 @@ from celltrain.notes.advice import advice_on_sweep
 from celltrain.registry import Measure, title
 from celltrain.report import parts
 from celltrain.report.page import Page, Safe
-from celltrain.results.censored import kind_of
 from celltrain.statistics import Estimate, largest
 from celltrain.sweeps import Sweep
 from celltrain.sweeps.axes import shown as written
@@ -181,11 +180,10 @@ def _shown(measure: Measure, found: Estimate, unit: str) -> str:
 
 def _left_out(sweep: Sweep, measure: Measure, cut: Sequence[int]) -> list[str]:
     """How many points have too few transfers or requests that ended to be best or worst, if any."""
-    kind = kind_of(measure.name)
-    if not cut or kind is None:
+    if not cut:
         return []
     which = f"{len(cut)} of {text.counted(sweep.points.height, 'point')}, first at {_point(sweep, cut[0])}"
-    return [f"Left out: {which}: {kind.too_many}, and the times are those of the others."]
+    return [f"Left out: {which}: {why_marked(measure.name, sweep)}."]
 
 
 def _reached(
@@ -258,12 +256,12 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
     scale = _scale([one for one in scaled if math.isfinite(one.mean)], limits) if is_alike else None
     if has_panels and not view.has_many_lines:
         own = "" if is_alike else " Each panel has a scale of its own."
-        page.text(f"{_caption(measure, scaled, view, cut)}{own}", "note")
+        page.text(f"{_caption(sweep, measure, scaled, view, cut)}{own}", "note")
     for facet in view.facets:
         if view.has_many_lines:
             _heat_table(page, scaled, facet, view, cut)
             if not cut.isdisjoint(point for points in facet.rows for point in points):
-                page.text(f"×: {why_marked(measure.name)}.", "note")
+                page.text(f"×: {why_marked(measure.name, sweep)}.", "note")
             continue
         series = [
             (name or measure.title, [scaled[point] for point in points], False)
@@ -281,7 +279,7 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
             panel_of=measure.name if has_panels else "",
         )
         title = facet.title if has_panels else ""
-        page.chart(chart, "" if has_panels else _caption(measure, scaled, view, cut), title)
+        page.chart(chart, "" if has_panels else _caption(sweep, measure, scaled, view, cut), title)
 
 
 def _differ_by_scale(sweep: Sweep, measure: Measure, view: View) -> bool:
@@ -291,12 +289,12 @@ def _differ_by_scale(sweep: Sweep, measure: Measure, view: View) -> bool:
     return bool(scaling - {view.along.name, view.lines.name if view.lines else ""})
 
 
-def _caption(measure: Measure, found: Sequence[Estimate], view: View, cut: set[int]) -> str:
+def _caption(sweep: Sweep, measure: Measure, found: Sequence[Estimate], view: View, cut: set[int]) -> str:
     """What the charts of a measure show."""
     lines = f", a colour for each {view.lines.name}" if view.lines else ""
     points = [point for facet in view.facets for row in facet.rows for point in row]
     shown = (found[point] for point in points)
-    hollow = f" Hollow marks: {why_marked(measure.name)}." if cut.intersection(points) else ""
+    hollow = f" Hollow marks: {why_marked(measure.name, sweep)}." if cut.intersection(points) else ""
     said = f"{text.capital(measure.title)} over {view.along.name}{lines}."
     return f"{said}{parts.marks(shown)}{hollow}"
 

@@ -28,6 +28,7 @@ __all__ = [
     "legend",
     "over_runs",
     "own_or_whole",
+    "too_many",
 ]
 
 CENSORED = 0.05
@@ -236,6 +237,13 @@ def are_alike(means: Mapping[str, float]) -> bool:
 def own_or_whole(own: Censored | None, whole: Censored | None) -> Censored | None:
     """What ended of a group; where that is all there is, what the whole run says, which knows more of it."""
     return whole if own is not None and whole is not None and own.counts == whole.counts else own
+
+
+def too_many(metric: str, every: Iterable[Censored | None]) -> str:
+    """Why times are not compared by a metric, of which these are beside it; nothing for others."""
+    kinds = [one.kind for one in every if one is not None and one.away]
+    kind = kinds[0] if kinds else kind_of(metric)
+    return "" if kind is None else kind.too_many
 
 
 def kind_of(metric: str) -> Kind | None:

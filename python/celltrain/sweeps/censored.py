@@ -14,6 +14,7 @@ from celltrain.results.censored import (
     Kind,
     kind_of,
     own_or_whole,
+    too_many,
 )
 
 if TYPE_CHECKING:
@@ -61,10 +62,10 @@ def incomparable(sweep: "Sweep", metric: str) -> list[int]:
     return [place for place, one in every if one is not None and one.mislead(metric)]
 
 
-def why_marked(metric: str) -> str:
+def why_marked(metric: str, sweep: "Sweep | None" = None) -> str:
     """What is said of a point that is marked in a picture of a metric, because too few ended there."""
-    kind = kind_of(metric)
-    return "" if kind is None else f"{kind.too_many}, and the times are those of the others"
+    said = too_many(metric, () if sweep is None else censored_beside(sweep, metric))
+    return f"{said}, and the times are those of the others" if said else ""
 
 
 def incomparable_points(sweep: "Sweep", metric: str) -> list[int]:

@@ -511,10 +511,9 @@ class Sweep:
         kept = ("name", "celltrain", "seed", "parameters", "points", "runs", "cell_hops", "fingerprint")
         points = self.points.rows(named=True)
         rows = []
-        chosen = self.manifest.get("measures") or [*self.units]
-        for metric in dict.fromkeys([*self.units, *(name for name in chosen if of_flows(name) is not None)]):
-            if metric not in chosen:
-                continue
+        of_some = [one.name for one in self.measures if of_flows(one.name) is not None]
+        chosen = self.manifest.get("measures") or self.units
+        for metric in [*(name for name in self.units if name in chosen), *of_some]:
             kind = kind_of(metric)
             ended = [{}] * len(points) if kind is None else _counts(self, metric, kind).rows(named=True)
             every = zip(points, self.estimates(metric), self.units_at(metric), ended, strict=True)
