@@ -501,8 +501,8 @@ class Comparison:
         *others, last = (f"{text.named(name)} ({one.part})" for name, one in shown.items())
         told = f"{', '.join(others)} and {last}" if others else last
         return (
-            f"Nothing is decided by {measure.title}: {self.too_many(measure)} under {told}, and the times are "
-            "those of the others."
+            f"Nothing is decided by {measure.title}: {self.too_many(measure)} under {told}, and the times "
+            "are those of the others."
         )
 
     def by_group(self) -> dict[str, list[Group]]:
