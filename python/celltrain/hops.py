@@ -16,6 +16,8 @@ def hops(counted: Collection[str]) -> str:
 
 
 def hops_per_second(count: int, seconds: float) -> str:
-    """How many a second these are, in words: "12.3 million", "4,500"."""
-    rate = count / max(seconds, 1e-9)
+    """How many a second these are, in words: "12.3 million", "4,500"; nothing where they took no time."""
+    if seconds <= 0:
+        return ""
+    rate = count / seconds
     return f"{rate / MILLION:.1f} million" if rate >= MILLION / 10 else f"{rate:,.0f}"

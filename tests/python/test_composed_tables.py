@@ -198,6 +198,7 @@ def test_hops_are_called_after_what_ports_count(cli: Cli, tmp_path: Path, scenar
         "0.1 million",
         "12.3 million",
     ]
+    assert hops_per_second(6, 0.0) == "", "wall times are rounded to milliseconds"
     packets = tmp_path / "packets.toml"
     packets.write_text(ct.Scenario.from_dict(MIXED).to_toml())
     cells = tmp_path / "cells.toml"
@@ -205,13 +206,11 @@ def test_hops_are_called_after_what_ports_count(cli: Cli, tmp_path: Path, scenar
     for file, unit in ((packets, "packet-hops"), (cells, "cell-hops")):
         out = tmp_path / f"{file.stem}-out"
         answer = cli("run", file, "--out", out)
-        assert re.search(rf"[\d,]+ {unit} in [\d.]+ s \([\d.,]+( million)? per second\)", answer.out)
-        page = (out / "report.html").read_text()
-        assert f" {unit} in " in page
-        assert f" {unit} a second" in page
+        assert re.search(rf"[\d,]+ {unit} in [\d.]+ s", answer.out)
+        assert f" {unit} in " in (out / "report.html").read_text()
         assert ct.read(out).counted == {unit.partition("-")[0] + "s"}  # type: ignore[union-attr]
     both = ct.compare(ct.load(packets), {"packets": {}, "cells": ct.load(cells)}, replications=1)
-    assert "cell-hops and packet-hops a second" in comparison_report(both)
+    assert " cell-hops and packet-hops in " in comparison_report(both)
     swept = ct.sweep(ct.load(packets), grid={"switch.buffer": ["10 packets", "20 packets"]}, replications=1)
     assert re.search(r"<td[^>]*>[\d,]+ packet-hops</td>", sweep_report(swept))
 

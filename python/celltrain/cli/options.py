@@ -274,8 +274,9 @@ def effort(origin: Mapping[str, Any], runs: int, counted: Collection[str]) -> st
     if origin["reused"]:
         done += f", {origin['reused']} of {runs} runs were there already"
     else:
-        rate = hops_per_second(origin["cell_hops"], origin["wall_time"])
-        done += f" in {origin['wall_time']:.2f} s ({rate} per second)"
+        done += f" in {origin['wall_time']:.2f} s"
+        if rate := hops_per_second(origin["cell_hops"], origin["wall_time"]):
+            done += f" ({rate} per second)"
     return f"{done}, fingerprint {origin['fingerprint']}"
 
 

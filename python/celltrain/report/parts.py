@@ -190,6 +190,7 @@ def how_sure(
     else:
         page.text("There is one replication, so the spread is unknown: run more with `--replications`.")
     name, count, seconds = hops(counted), manifest["cell_hops"], manifest["wall_time"]
+    rate = hops_per_second(count, seconds)
     page.table(
         ("", ""),
         [
@@ -197,7 +198,7 @@ def how_sure(
             ("seed", "that of each section" if manifest["seed"] is None else str(manifest["seed"])),
             ("fingerprint", str(manifest["fingerprint"])),
             ("simulated", f"{count:,} {name} in {seconds:.2f} s"),
-            ("rate", f"{hops_per_second(count, seconds)} {name} a second"),
+            ("rate", f"{rate} {name} a second" if rate else "-"),
             ("platform", str(manifest["platform"])),
         ],
         text_columns=2,
