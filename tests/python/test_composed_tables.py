@@ -499,3 +499,15 @@ def test_a_run_is_traced_for_what_is_measured_of_a_trace(cli: Cli, scenario_file
     answer = cli(*words, "--measure", "fct_p50")
     assert (answer.code, answer.out) == (2, "")
     assert "lack the measure 'fct_p50'" in answer.err
+
+
+def test_what_is_the_same_at_every_point_has_no_ends() -> None:
+    """No timeouts scaled with the duration: 0 at 400 ms, 0 at 400 ms."""
+    found = ct.sweep(
+        ct.Scenario.from_dict(MIXED),
+        grid={"duration": ["100 ms", "200 ms"]},
+        replications=2,
+        measures=["timeouts of game"],
+    )
+    assert {one.mean for one in found.estimates("timeouts of game")} == {0.0}
+    assert answers(sweep_report(found)) == ["Timeouts of game is 0 ± 0 at every point."]

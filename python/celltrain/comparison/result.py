@@ -89,7 +89,7 @@ class Comparison:
                     **manifest,
                     "variant": name,
                     "bottleneck": ports[name],
-                    "units": manifest.get("variant_units", {}).get(name, manifest["units"]),
+                    "units": manifest.get("variant_units", {}).get(name, manifest.get("units", {})),
                     "fingerprints": manifest["fingerprints"][n * each :][:each],
                 },
                 partial(whole.of_variant, column, name),

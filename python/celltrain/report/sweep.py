@@ -121,7 +121,8 @@ def _ranked(sweep: Sweep, measure: Measure, found: Mapping[int, Estimate], count
         found: its means, by the places of the points.
         count: how many points there are, with those that are not compared.
     """
-    scaling = scaling_axes(sweep, measure)
+    differ = len({one.mean for one in found.values()}) > 1
+    scaling = scaling_axes(sweep, measure) if differ else []
     points = sweep.points["point"]
     first, last = ("least", "largest") if measure.better is None else ("best", "worst")
     groups: dict[tuple[int, ...], dict[int, Estimate]] = {}
