@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 import celltrain as ct
-from celltrain.plots import flow_bars
+from celltrain import statistics
+from celltrain.bounds import UNBOUNDED
+from celltrain.plots import PointPanel, PointSeries, flow_bars, points
 from celltrain.report import run_report
 
 if TYPE_CHECKING:
@@ -48,7 +51,7 @@ def test_a_picture_in_which_no_transfer_ended_says_so(scenario: ct.Scenario) -> 
     found = ct.run(scenario.with_(own(HUGE, HUGE)), replications=2)
     figure = flow_bars(found)
     assert label(figure) == "goodput (Mbit/s)"
-    assert below(figure) == "no transfer ended, so there are no completion times"
+    assert below(figure).startswith("no transfer ended, so there are no completion times")
     late = ct.run(scenario.with_({**own(HUGE, HUGE), "warm-up": "50 ms"}), replications=1)
     said = "no transfer began in the measured time, so there are no completion times"
     assert below(flow_bars(late)) == said
@@ -77,7 +80,29 @@ def test_short_flows_have_their_means(scenario: ct.Scenario) -> None:
 def test_others_have_their_goodput(scenario: ct.Scenario, settings: dict[str, Any]) -> None:
     figure = flow_bars(ct.run(scenario.with_(settings), replications=2))
     assert label(figure).startswith("goodput (")
-    assert not figure.get_supxlabel()
+    assert "transfer" not in below(figure)
+
+
+def test_a_picture_says_where_intervals_end_at_what_is_possible(scenario: ct.Scenario) -> None:
+    """Docs/how-to/draw-pictures.md: no rate below zero, and a note says where."""
+    few = ct.run(
+        scenario.with_({"duration": "60 ms", "traffic": {"kind": "greedy", "start": "0 s .. 60 ms"}}),
+        replications=2,
+    )
+    cut = any(
+        (one := few.estimate(f"goodput of {flow}")).mean < (one.half_width or 0.0) for flow in ("1", "2")
+    )
+    assert cut, "an interval of two replications is wide"
+    assert below(flow_bars(few)) == "intervals end at what is possible: goodput at 0"
+    panel = PointPanel(
+        "Table 1",
+        ["a", "b"],
+        [PointSeries("measured", [statistics.estimate([1.0, 5.0]), statistics.estimate([4.0, 4.1])])],
+        ylabel="loss (%)",
+        bounds=(0.0, 100.0),
+    )
+    assert below(points([panel])) == "intervals end at what is possible: loss (%) at 0"
+    assert below(points([replace(panel, bounds=UNBOUNDED)])) == ""
 
 
 def test_charts_of_one_run_do_not_repeat_its_name(scenario: ct.Scenario) -> None:

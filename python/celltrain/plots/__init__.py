@@ -18,7 +18,7 @@ from celltrain.plots.points import PointPanel, PointSeries, bars, points
 from celltrain.plots.reproduction import draw_reproduction, table_points, window_panel
 from celltrain.plots.series import SeriesPanel, WindowPanel, occupancy, over_time, windows
 from celltrain.plots.spans import scenario_of
-from celltrain.plots.style import COLOURS, colour_of, keeps_pictures, noted, of_gaps, save, styled
+from celltrain.plots.style import COLOURS, colour_of, keeps_pictures, noted, of_gaps, of_limits, save, styled
 from celltrain.plots.timelines import schedule_of
 from celltrain.plots.transfers import windows_of
 from celltrain.results import Result
@@ -108,7 +108,7 @@ def flow_bars(result: Result) -> "Figure":
         result.manifest["name"],
     )
     with styled():
-        noted(figure, note, of_gaps(found))
+        noted(figure, note, of_limits({what: (found, (0.0, math.inf))}), of_gaps(found))
     return figure
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from celltrain.bounds import UNBOUNDED, Bounds, reach
@@ -19,6 +19,7 @@ from celltrain.plots.style import (
     legible,
     noted,
     of_gaps,
+    of_limits,
     panels,
     plain,
     settled,
@@ -100,9 +101,23 @@ def points(every: Sequence[PointPanel], columns: int = 4) -> "Figure":
         if len(entries) > 1:
             labels = told([*entries], NAME)
             figure.legend([*entries.values()], labels, loc="outside lower center", ncols=beside)
-        drawn = (one for panel in every for series in panel.series for one in series.points)
-        noted(figure, of_gaps(filter(None, drawn)))
+        drawn = [
+            [one for series in panel.series for one in series.points if one is not None] for panel in every
+        ]
+        noted(figure, of_limits(_limited(every, drawn)), of_gaps(chain(*drawn)))
     return figure
+
+
+def _limited(
+    every: Sequence[PointPanel], drawn: Sequence[Sequence[Estimate]]
+) -> dict[str, tuple[Sequence[Estimate], Bounds]]:
+    """What panels show of each quantity, whose limits all of them share, and its limits."""
+    found: dict[str, tuple[list[Estimate], Bounds]] = {}
+    for panel, some in zip(every, drawn, strict=True):
+        found.setdefault(
+            panel.title if panel.form == "bars" else panel.ylabel or panel.title, ([], panel.bounds)
+        )[0].extend(some)
+    return {**found}
 
 
 def bars(
