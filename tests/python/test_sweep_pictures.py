@@ -190,3 +190,15 @@ def test_intervals_that_end_at_a_limit_say_so() -> None:
     said = of_limits({"goodput": ([narrow], (0.0, 1.0)), "fairness index": ([narrow, wide], (0.0, 1.0))})
     assert said == "intervals end at what is possible: fairness index at 1"
     assert of_limits({"goodput": ([narrow], (0.0, 1.0)), "x": ([wide], (0.0, 0.5))}) == ""
+
+
+def test_steps_without_values_have_their_places() -> None:
+    """An axis of nothing but undefined values went from -0.05 to 0.05, though the buffers were 5 and 20."""
+    idle = ct.Scenario.from_toml(SCENARIO).with_({"traffic": {"kind": "greedy", "start": "1 s"}})
+    for buffers in (["50 cells", "200 cells"], ["50 cells", "200 cells", "800 cells"]):
+        found = ct.sweep(idle, grid={"switch.buffer": buffers}, replications=1)
+        (axis,) = found.plot.sweep("delay_mean").axes
+        assert all(np.isnan(one.mean) for one in found.estimates("delay_mean"))
+        low, high = axis.get_xlim()
+        assert 25 < low < 50
+        assert float(buffers[-1].split()[0]) < high < 2 * float(buffers[-1].split()[0])

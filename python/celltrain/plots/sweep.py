@@ -147,7 +147,11 @@ def _curves(
     if scale is None:
         label_steps(axis, view.along.labels, "x", panel_width(view))
         axis.set_xlim(-0.6, len(view.along.labels) - 0.4)
-    elif is_log:
+        return
+    # Steps at which nothing is defined have their places, too.
+    axis.update_datalim([(step, 0.0) for step in scale[0]], updatey=False)
+    axis.autoscale_view(scaley=False)
+    if is_log:
         logarithmic(axis, "x", scale[0])
     elif all(map(float.is_integer, scale[0])):
         axis.locator_params(axis="x", integer=True)  # there are no 1.5 sources
