@@ -117,3 +117,47 @@ def test_parallel_links_have_their_own_tables() -> None:
     link = {"rate": "100 Mbit/s", "framing": "packets"}
     found = offers(ct.Scenario.from_dict(GRAPH | sprayed | {"topology": graph, "link": link}))
     assert [found[port].rate for port in ("s > t", "s > t (2)")] == [100e6, 50e6]
+
+
+ROW: dict[str, Any] = {
+    "schema": 1,
+    "name": "slower and slower",
+    "duration": "1 s",
+    "topology": {"kind": "chain", "trunks": 2, "long": 1, "cross": 1},
+    "link": {"rate": "10 Mbit/s"},
+    "link-override": [{"from": "switch2", "to": "switch3", "link": {"rate": "5 Mbit/s"}}],
+    "traffic": {"kind": "greedy"},
+    "flow": [{"name": "1", "traffic": {"kind": "cbr", "rate": "12 Mbit/s"}}],
+}
+"""The first flow crosses both trunks, beside a connection of TCP on each."""
+
+
+def test_what_a_link_does_not_carry_is_taken_away_once() -> None:
+    found = offers(ct.Scenario.from_dict(ROW))
+    offered = {
+        port: found[port].offered for port in ("src1 > switch1", "switch1 > switch2", "switch2 > switch3")
+    }
+    assert [*offered.values()] == pytest.approx([12e6, 10e6, 10e6])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"flow": [*ROW["flow"], {"name": "2", "vc": {"category": "cbr"}}]},  # TCP is served first
+        {"switch": {"scheduler": {"discipline": "round-robin"}}},
+        {"switch": {"discard": {"policy": "selective-drop"}}},
+    ],
+)
+def test_what_a_port_leaves_to_a_source_beside_tcp_is_not_known(changes: dict[str, Any]) -> None:
+    """The second trunk would be offered twice its rate."""
+    assert "switch2 > switch3" not in offers(ct.Scenario.from_dict(ROW | changes))
+
+
+def test_a_source_that_is_served_last_may_not_fill_the_next_link() -> None:
+    first = {"flow": [*ROW["flow"], {"name": "2", "vc": {"category": "cbr"}}], "tcp": {"stack": "linux"}}
+    found = ct.run(ct.Scenario.from_dict(ROW | first), replications=1)
+    use = dict(found.rows("ports", "port", "utilisation"))
+    assert use["switch1 > switch2"] > 0.99
+    (line,) = overloads(ROW | first)
+    assert '"src1 > switch1"' in line
+    assert "more port" not in line

@@ -1,14 +1,19 @@
 """What flows may send, and the links that those which do not respond to losses offer more than they carry."""
 
+import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from celltrain import _core
 from celltrain.notes import quantities
 from celltrain.notes.framing import Link, links, packet_of, segment_of
 from celltrain.notes.tables import (
+    CATEGORIES,
+    FOR_ALL,
     FlowTables,
     Settings,
+    discipline_of_port,
     each,
     first_table,
     flow_names,
@@ -133,7 +138,8 @@ def offers(scenario: Scenario) -> dict[str, Offer]:
     """What sources that do not respond to losses offer each link that they reach.
 
     It is a lower bound. Behind a link that is offered more than it carries, what is left of a flow is only
-    known where the flow has that link for itself; elsewhere it counts as nothing.
+    known where the flow has that link for itself, and behind one that others divide with it only where these
+    lose as it does; elsewhere it counts as nothing.
     """
     settings = scenario.resolved()
     every_table = (settings, *each(settings, "group"), *each(settings, "flow"))
@@ -141,47 +147,74 @@ def offers(scenario: Scenario) -> dict[str, Offer]:
         return {}  # before many flows are looked at
     vcs = vcs_of(settings, scenario.core.flow_names())
     forced = {name: vc for name, vc in vcs.items() if any(one.is_unresponsive for one in vc.loads)}
-    crossed = dict(zip(forced, (there for there, _ in scenario.core.ports_of([*forced])), strict=True))
+    ways = dict(zip(vcs, (there for there, _ in scenario.core.ports_of([*vcs])), strict=True))
     every = links(scenario)
     sent = _shares_of_time(scenario, settings, vcs)
     first: dict[str, dict[str, float]] = {}
     for name, vc in forced.items():
-        for port, share in crossed[name]:
+        for port, share in ways[name]:
             first.setdefault(port, {})[name] = share * sent[name] * vc.forces(every[port])
     rates = {port: every[port].fastest for port in first}
-    too_much = {port for port, flows in first.items() if sum(flows.values()) > rates[port] * (1 + LITTLE)}
-    on_links = _kept(settings)
+    crossed = _Crossed(first, rates, _kept(settings), _yielding(scenario, settings, vcs, ways, first))
     found = {}
     for port, flows in first.items():
-        reach = {
-            name: rate * _reaching(port, name, crossed[name], too_much, first, rates, on_links)
-            for name, rate in flows.items()
-        }
+        reach = {name: rate * crossed.reaching(port, name, ways[name]) for name, rate in flows.items()}
         some = {name: rate for name, rate in reach.items() if rate > 0}
         if some:
             found[port] = Offer(port, some, rates[port], every[port].is_host)
     return found
 
 
-def _reaching(
-    port: str,
-    flow: str,
-    crossed: Sequence[tuple[str, float]],
-    too_much: set[str],
-    offered: Mapping[str, Mapping[str, float]],
-    rates: Mapping[str, float],
-    on_links: float,
-) -> float:
-    """The part of what a flow sends that surely reaches a port on its path."""
-    part = 1.0
-    for before, _ in crossed:
-        if before == port:
-            return part
-        part *= on_links
-        if before in too_much:
-            alone = len(offered[before]) == 1
-            part *= rates[before] / offered[before][flow] if alone else 0.0
-    return part
+class _Crossed(NamedTuple):
+    """What flows would offer each port that they cross if nothing were lost before it: bits per second."""
+
+    offered: Mapping[str, Mapping[str, float]]
+    rates: Mapping[str, float]
+    on_links: float
+    """The part of what a link carries that is not lost on it, at least."""
+    yielding: Collection[tuple[str, str]]
+    """Ports and flows that may lose there more than their part."""
+
+    def reaching(self, port: str, flow: str, way: Sequence[tuple[str, float]]) -> float:
+        """The part of what a flow sends that surely reaches a port on its way."""
+        part = 1.0
+        for before, _ in way:
+            if before == port:
+                return part
+            part *= self.on_links
+            flows = self.offered.get(before, {})
+            if (before, flow) in self.yielding:
+                return 0.0
+            if sum(flows.values()) > self.rates.get(before, math.inf) * (1 + LITTLE):
+                part = min(part, self.rates[before] / flows[flow]) if len(flows) == 1 else 0.0
+        return part
+
+
+def _yielding(
+    scenario: Scenario,
+    settings: Settings,
+    vcs: Mapping[str, Vc],
+    ways: Mapping[str, Sequence[tuple[str, float]]],
+    forced: Mapping[str, Mapping[str, float]],
+) -> set[tuple[str, str]]:
+    """Ports of switches and flows that may lose there more than others that respond to losses.
+
+    These are served before, or have queues of their own, or a policy tells flows apart.
+    """
+    others: dict[str, set[str]] = {}
+    for name, way in ways.items():
+        if not any(one.is_unresponsive for one in vcs[name].loads):
+            for port, _ in way:
+                others.setdefault(port, set()).add(vcs[name].category)
+    found = set()
+    for one in json.loads(_core.ports(scenario.core)):
+        port = str(one["name"])
+        is_common = one["policy"] in FOR_ALL and discipline_of_port(settings, port) == "fifo"
+        for flow in forced.get(port, ()) if port in others else ():
+            before = CATEGORIES[: CATEGORIES.index(vcs[flow].category)]
+            if not is_common or not others[port].isdisjoint(before):
+                found.add((port, flow))
+    return found
 
 
 def _kept(settings: Settings) -> float:

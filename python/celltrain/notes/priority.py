@@ -6,14 +6,11 @@ from typing import NamedTuple
 
 from celltrain.notes.framing import Link, links_of_switches
 from celltrain.notes.load import Vc, vcs_of
-from celltrain.notes.tables import Settings, each, ends, node_names, table_of
+from celltrain.notes.tables import CATEGORIES, Settings, each, ends, node_names, table_of
 from celltrain.scenario import Scenario
 from celltrain.text import counted, listed, quantity
 
 __all__ = ["CATEGORIES", "Allocator", "Shortfall", "allocator_of", "served_later", "shortfalls"]
-
-CATEGORIES = ("cbr", "vbr", "abr", "gfr", "ubr")
-"""Service categories in the order in which ports serve them."""
 
 MINIMA = {"abr": "abr.mcr", "gfr": "vc.mcr", "ubr": "vc.mcr"}
 """Those with guarantees that may be served too late, and the keys of these."""

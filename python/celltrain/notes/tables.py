@@ -11,11 +11,14 @@ from celltrain import _core
 from celltrain.scenario import Scenario
 
 __all__ = [
+    "CATEGORIES",
+    "FOR_ALL",
     "NAMED",
     "FlowTables",
     "Settings",
     "defaults",
     "discard_of_port",
+    "discipline_of_port",
     "each",
     "ends",
     "first_table",
@@ -44,6 +47,12 @@ FlowTables = tuple[Settings, Settings, Settings]
 
 WITH_EXITS = ("parking-lot", "n-source", "peer-to-peer", "dumbbell", "chain", "backbone")
 """Topologies whose destinations are hosts of their own."""
+
+CATEGORIES = ("cbr", "vbr", "abr", "gfr", "ubr")
+"""Service categories in the order in which ports serve them."""
+
+FOR_ALL = ("tail-drop", "ppd", "epd")
+"""Policies that know no flows: what one of them sends too much costs all."""
 
 _BEGIN = re.compile(r"\s*([\d.]+(?:[eE][+-]?\d+)?)\s*(ps|ns|us|µs|ms|s)\b")
 """A time, or the first one of a range of times."""
@@ -202,6 +211,14 @@ def policy_of_port(scenario: Scenario, port: str | None) -> tuple[str, str, Sett
     discard = table_of(of, "discard")
     policy = str(discard.get("policy"))
     return place, policy, table_of(discard, policy)
+
+
+def discipline_of_port(settings: Settings, port: str) -> str:
+    """The discipline by which a port serves the VCs of a category; `settings` are resolved."""
+    both = ends(port, node_names(settings))
+    own = (one for one in each(settings, "port") if "scheduler" in one and both == (one["from"], one["to"]))
+    table = next(own, table_of(settings, "switch"))
+    return str(table_of(table, "scheduler").get("discipline"))
 
 
 @cache
