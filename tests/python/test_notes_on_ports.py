@@ -132,6 +132,13 @@ def test_a_queue_is_hidden_by_its_delay_or_by_its_growth() -> None:
         '"own", holds 20 cells, each for 1.00 ms: set measures.bottleneck = "a" to summarise that port '
         "instead"
     )
+    # Variants of a comparison, and points of a sweep, may differ in their framing.
+    packets = longer._replace(held=12, grown=8, unit="packets"), own._replace(held=1, unit="packets")
+    assert port_sentence("a", "own", [(longer._replace(grown=40), own), packets]) == (
+        'port "a" holds 300 cells or 12 packets on average, each for 11.0 ms, and 40 cells or 8 packets more '
+        'at the end of the run than after the warm-up; the bottleneck of the summary, "own", holds 20 cells '
+        'or 1 packet, each for 1.00 ms: set measures.bottleneck = "a" to summarise that port instead'
+    )
     # One that loses more comes first.
     lossy = Load(1.0, 1e6, 2e5, held=20, delay=1e-3)
     assert worse({"own": own, "a": own._replace(held=300, delay=11e-3), "b": lossy}, "own") == "b"

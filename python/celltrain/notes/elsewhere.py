@@ -153,8 +153,7 @@ def port_sentence(port: str, bottleneck: str, pairs: Sequence[tuple[Load, Load]]
             f'port "{port}" transmits for {_busy(loads)} of the time and discards {_lost(loads)} of what '
             f"arrives; {of_summary} transmits for {_busy(own)} and discards {_lost(own)}: {change}"
         )
-    grown = [load.grown for load in loads if load.grown > 0]
-    more = _range(grown, loads[0].unit) if grown else ""
+    more = _counted([(load.grown, load.unit) for load in loads if load.grown > 0])
     grows = f", and {more} more at the end of the run than after the warm-up" if more else ""
     return (
         f'port "{port}" holds {_held(loads)} on average, each for {_delay(loads)}{grows}; '
@@ -171,7 +170,13 @@ def _lost(loads: Sequence[Load]) -> str:
 
 
 def _held(loads: Sequence[Load]) -> str:
-    return _range([load.held for load in loads], loads[0].unit)
+    return _counted([(load.held, load.unit) for load in loads])
+
+
+def _counted(values: Sequence[tuple[float, str]]) -> str:
+    """Numbers of cells, or of packets, or of both where runs differ in their framing."""
+    units = dict.fromkeys(unit for _, unit in values)
+    return " or ".join(_range([value for value, own in values if own == unit], unit) for unit in units)
 
 
 def _delay(loads: Sequence[Load]) -> str:
