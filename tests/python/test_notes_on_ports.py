@@ -280,3 +280,34 @@ def test_the_guarantee_of_abr_has_its_own_key() -> None:
     }
     (note,) = broken(ct.run(ct.Scenario.from_dict(scenario), replications=1))
     assert note.startswith('the VC of flow "1" asks for more than its guarantee (abr.mcr) and gets ')
+
+
+@pytest.mark.parametrize("framing", ["cells", "packets"])
+def test_a_guarantee_of_a_source_without_tcp_is_broken_as_well(framing: str) -> None:
+    """It has no round trip."""
+    others = {
+        "name": "2",
+        "vc": {"category": "ubr"},
+        "traffic": {"kind": "cbr", "rate": "90 Mbit/s", "packet": "500 B"},
+    }
+    unit = "cells" if framing == "cells" else "packets"
+    scenario = GUARANTEED | {
+        "topology": {"kind": "n-source", "sources": 2},
+        "link": {"framing": framing, "rate": "100 Mbit/s", "delay": "1 ms"},
+        "switch": {"buffer": f"100 {unit}", "discard": {"policy": "ppd"}},
+        "vc": {"category": "gfr", "mcr": "60 Mbit/s"},
+        "traffic": {"kind": "cbr", "rate": "70 Mbit/s", "packet": "500 B"},
+        "flow": [
+            others,
+            {
+                "name": "3",
+                "from": "src2",
+                "to": "dest2",
+                "traffic": others["traffic"],
+                "vc": {"category": "cbr"},
+            },
+        ],
+    }
+    found = ct.run(ct.Scenario.from_dict(scenario), replications=1)
+    (note,) = broken(found)
+    assert "asks for more than its guarantee (vc.mcr) and gets" in note

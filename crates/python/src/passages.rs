@@ -1,7 +1,7 @@
 //! Ports and links of a scenario, and the fate of every cell at one of them.
 
 use celltrain_atm::{cell::Kind, quantity::Capacity};
-use celltrain_engine::time::SECOND;
+use celltrain_engine::time::{SECOND, seconds};
 use celltrain_network::{
     live::{Live, Passage},
     scenario::{Framing, Graph, Link, NodeKind},
@@ -29,8 +29,8 @@ pub(crate) fn ports(scenario: &Scenario) -> PyResult<String> {
 }
 
 /// All links of a scenario as JSON: the `name` of each and of the port before it, whether that is a `host`'s, `framing`, `rate` at the start
-/// and `fastest` in the run (bit/s), whether that `changes`, and `overhead`: octets added to each packet, or to each frame before it is cut
-/// into cells.
+/// and `fastest` in the run (bit/s), whether that `changes`, `overhead`: octets added to each packet, or to each frame before it is cut into
+/// cells, and the longest `delay` in the run (seconds).
 #[pyfunction]
 pub(crate) fn links(scenario: &Scenario) -> PyResult<String> {
     let graph = scenario.inner.graph().map_err(|error| ScenarioError::new_err(error.to_string()))?;
@@ -45,6 +45,7 @@ pub(crate) fn links(scenario: &Scenario) -> PyResult<String> {
             "fastest": link.fastest().0 as f64,
             "changes": link.changes_rate(),
             "overhead": added.0,
+            "delay": seconds(link.longest_delay.ps()),
         })
     };
     let every: Vec<_> = graph.links.iter().enumerate().map(link).collect();

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from celltrain import _core
@@ -15,7 +16,7 @@ from celltrain.notes.tables import (
 from celltrain.scenario import Scenario
 from celltrain.sweeps.axes import in_base_unit
 
-__all__ = ["Link", "cells_of", "links", "links_of_switches", "octets", "packet_of", "segment_of"]
+__all__ = ["Link", "idle_delays", "links", "links_of_switches", "octets", "packet_of", "segment_of"]
 
 HEADERS, TIMESTAMPS = 40, 12
 """Octets of the headers of IP and TCP, and of the option with timestamps."""
@@ -34,6 +35,8 @@ class Link(NamedTuple):
     """Whether it has several rates."""
     overhead: float
     """Octets that are added to each packet, or to each frame before it is cut into cells."""
+    delay: float
+    """The longest of its delays in the run, in seconds."""
     is_host: bool
     """Whether the port before it is a host's."""
 
@@ -42,23 +45,19 @@ class Link(NamedTuple):
         if not packet:
             return CELL_BITS
         framed = packet + self.overhead
-        return 8 * framed if self.framing == "packets" else cells_of(framed) * CELL_BITS
+        return 8 * framed if self.framing == "packets" else math.ceil(8 * framed / PAYLOAD_BITS) * CELL_BITS
 
     def bits_per_bit(self, packet: float) -> float:
         """How many bits of this link one of a packet takes; 1 where a rate is that of cells."""
         return self.bits(packet) / (8 * packet) if packet else 1.0
 
 
-def cells_of(octets: float) -> int:
-    """The cells of a frame of so many octets, with what is added to it."""
-    return math.ceil(8 * octets / PAYLOAD_BITS)
-
-
 def links(scenario: Scenario) -> dict[str, Link]:
     """All links, by the ports before them."""
     return {
         str(one["name"]): Link(
-            *(one[key] for key in ("framing", "rate", "fastest", "changes", "overhead")), is_host=one["host"]
+            *(one[key] for key in ("framing", "rate", "fastest", "changes", "overhead", "delay")),
+            is_host=one["host"],
         )
         for one in json.loads(_core.links(scenario.core))
     }
@@ -67,6 +66,15 @@ def links(scenario: Scenario) -> dict[str, Link]:
 def links_of_switches(scenario: Scenario) -> dict[str, Link]:
     """The links behind the ports of switches, by these."""
     return {port: link for port, link in links(scenario).items() if not link.is_host}
+
+
+def idle_delays(scenario: Scenario, flows: Sequence[str]) -> dict[str, float]:
+    """For how long the links delay what some flows send, at the most, in seconds: without any queue."""
+    every, ways = links(scenario), scenario.core.ports_of([*flows])
+    return {
+        name: sum(every[port].delay for port, _ in there)
+        for name, (there, _) in zip(flows, ways, strict=True)
+    }
 
 
 def packet_of(tables: FlowTables) -> float:

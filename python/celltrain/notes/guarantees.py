@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltrain import statistics
 from celltrain.cells import CELL_BITS
-from celltrain.notes.framing import cells_of, links_of_switches, octets, packet_of
+from celltrain.notes.framing import idle_delays, links_of_switches, packet_of
 from celltrain.notes.load import active_time
 from celltrain.notes.priority import CATEGORIES, allocator_of
-from celltrain.notes.tables import FlowTables, Settings, flow_tables, named, table_of, traffic_of
+from celltrain.notes.tables import Settings, flow_tables, named, traffic_of
 from celltrain.scenario import Scenario
 from celltrain.text import listed, percent, quantity
 
@@ -27,7 +27,6 @@ CARRIED = ("flow", "circuit", "category", "mcr", "cells_sent", "cells_discarded"
 ASKED = (
     "flow",
     "category",
-    "round_trip",
     "mcr",
     "cells_sent",
     "cells_useful",
@@ -54,7 +53,6 @@ class _Row(NamedTuple):
 
     flow: str
     category: str
-    round_trip: float
     mcr: float | None
     sent: float
     useful: float
@@ -74,23 +72,34 @@ class _Kept(NamedTuple):
     """The same with a frame that may be on its way."""
 
 
+class _Facts(NamedTuple):
+    """What the scenario says of a flow."""
+
+    times: tuple[float, ...]
+    """For how long it sends, and may arrive, in the measured time, in seconds."""
+    bits: float
+    """Those of what is counted: of a cell, or of a packet on the first link behind a switch."""
+    on_its_way: float
+    """How many of these may be on their way that are not yet whole frames elsewhere."""
+
+
 def broken_guarantees(result: "Result", scenario: Scenario) -> list[str]:
     """Sentences on VCs that ask for more than their guarantees and get less.
 
     A VC asks for more if it sends more, or if it loses cells of a flow of TCP that nothing but its congestion
     control holds up: so `excess` has it, too. What links lose is nobody's fault.
     """
-    tables = dict(flow_tables(scenario.resolved(), scenario.core.flow_names()))
-    units, lose = dict(_units(scenario)), _lost_on_links(result, scenario)
+    rows = [*result.rows("flows", "replication", "circuit", *ASKED, *BUSY)]
+    if not any(_is_promised(row[4]) for row in rows):
+        return []  # before links are looked at
+    facts, lose = dict(_facts(scenario)), _lost_on_links(result, scenario)
     kept: dict[str, list[_Kept]] = {}
-    rows = result.rows("flows", "replication", "circuit", *ASKED, *BUSY)
     for (run, _), vc in groupby(sorted(rows, key=lambda row: row[:2]), key=lambda row: row[:2]):
         every = [_Row._make((*row[2 : -len(BUSY)], _sum(row[-len(BUSY) :]))) for row in vc]
-        first = next((one for one in every if one.mcr and one.mcr > 0), None)
+        first = next((one for one in every if _is_promised(one.mcr)), None)
         lost = sum((one.discarded or 0) + (one.dropped or 0) for one in every)
         if first is not None and not any(lose.get((run, one.flow), 0.0) > lost for one in every):
-            found = _asking(scenario, first, every, lost, tables, units.get(first.flow))
-            kept.setdefault(first.flow, []).extend(found)
+            kept.setdefault(first.flow, []).extend(_asking(first, every, lost, facts))
     broken = {
         flow: statistics.mean([one.part for one in some])
         for flow, some in kept.items()
@@ -106,36 +115,44 @@ def broken_guarantees(result: "Result", scenario: Scenario) -> list[str]:
     return [f"{which} {percent(broken[worst])} of it{rest}{_why(result, scenario, worst)}"]
 
 
-def _asking(
-    scenario: Scenario,
-    first: _Row,
-    every: Sequence[_Row],
-    lost: float,
-    tables: Mapping[str, FlowTables],
-    packet: float | None,
-) -> Iterator[_Kept]:
+def _is_promised(mcr: float | None) -> bool:
+    return mcr is not None and mcr > 0
+
+
+def _asking(first: _Row, every: Sequence[_Row], lost: float, facts: Mapping[str, _Facts]) -> Iterator[_Kept]:
     """What a VC gets in a replication, if it asks for more than is guaranteed to it.
 
     Args:
-        scenario: what ran.
         first: its first flow, which has the guarantee.
         every: its flows.
         lost: the cells that they lose at ports.
-        tables: those of each flow.
-        packet: the bits of a packet of the first on a link that carries packets.
+        facts: those of each flow.
     """
-    mcr, bits = first.mcr or 0.0, packet or CELL_BITS
-    sends, arrives = (
-        max(end - begin for begin, end in (active_time(scenario, tables[one.flow], delay) for one in every))
-        for delay in (0.0, first.round_trip / 2)
-    )
+    mcr, own = first.mcr or 0.0, facts[first.flow]
+    sends, arrives = (max(times) for times in zip(*(facts[one.flow].times for one in every), strict=True))
     is_held = lost > 0 and any(one.busy is not None and one.busy >= ALWAYS for one in every)
-    if min(sends, arrives) <= 0 or not (is_held or bits * sum(one.sent for one in every) > mcr * sends):
-        return  # with no time to send, what is left of it drains
-    useful, promised = sum(one.useful for one in every), mcr * arrives / bits
-    frame = _cells_of_frame(scenario.resolved(), tables[first.flow]) if packet is None else 1.0
-    key = "abr.mcr" if first.category == "abr" else "vc.mcr"
-    yield _Kept(key, useful / promised, (useful + frame) / promised)
+    asks = is_held or own.bits * sum(one.sent for one in every) > mcr * sends
+    if min(sends, arrives) > 0 and asks:  # with no time to send, what is left of it drains
+        useful, promised = sum(one.useful for one in every), mcr * arrives / own.bits
+        key = "abr.mcr" if first.category == "abr" else "vc.mcr"
+        yield _Kept(key, useful / promised, (useful + own.on_its_way) / promised)
+
+
+def _facts(scenario: Scenario) -> Iterator[tuple[str, _Facts]]:
+    settings, names = scenario.resolved(), scenario.core.flow_names()
+    every, delays = links_of_switches(scenario), idle_delays(scenario, names)
+    ways = scenario.core.ports_of(names)
+    for (name, tables), (there, _) in zip(flow_tables(settings, names), ways, strict=True):
+        times = tuple(
+            end - begin
+            for begin, end in (active_time(scenario, tables, delay) for delay in (0.0, delays[name]))
+        )
+        packet, link = packet_of(tables), next((every[port] for port, _ in there if port in every), None)
+        if link is not None and link.framing == "packets":
+            yield name, _Facts(times, link.bits(packet), len(there))  # one in transmission on each link
+        else:
+            frame = link.bits(packet) / CELL_BITS if link and packet else traffic_of(tables).get("frame", 1)
+            yield name, _Facts(times, CELL_BITS, frame)
 
 
 def _sum(shares: Sequence[float | None]) -> float | None:
@@ -158,14 +175,6 @@ def _lost_on_links(result: "Result", scenario: Scenario) -> dict[tuple[int, str]
         for run in runs
         for name in names
     }
-
-
-def _cells_of_frame(settings: Settings, tables: FlowTables) -> float:
-    """The cells of a frame of a flow."""
-    packet = packet_of(tables)
-    if not packet:
-        return float(traffic_of(tables).get("frame", 1))
-    return cells_of(packet + octets(table_of(settings, "aal5"), "overhead"))
 
 
 def _why(result: "Result", scenario: Scenario, flow: str) -> str:
@@ -238,14 +247,3 @@ def _keys(settings: Settings, port: str, sooner: Sequence[str]) -> str:
         allocator = allocator_of(settings, port)
         keys += ["abr.pcr"] if allocator is None else [allocator.key, "abr.pcr"]
     return ", ".join([*keys, *(["vc.pcr", "traffic.rate"] if {*sooner} - {"abr"} else [])])
-
-
-def _units(scenario: Scenario) -> Iterator[tuple[str, float]]:
-    """The bits of a packet of each flow on the first link behind a switch, if that carries packets."""
-    settings, names = scenario.resolved(), scenario.core.flow_names()
-    every = links_of_switches(scenario)
-    crossed = scenario.core.ports_of(names)
-    for (name, tables), (there, _) in zip(flow_tables(settings, names), crossed, strict=True):
-        first = next((every[port] for port, _ in there if port in every), None)
-        if first is not None and first.framing == "packets":
-            yield name, first.bits(packet_of(tables))

@@ -23,6 +23,7 @@ from celltrain.notes.one_buffer import crowded_out
 from celltrain.notes.samples import missed_peaks
 from celltrain.notes.settings import Read, notes
 from celltrain.notes.short import SUMMED_UP, ended_early, too_short
+from celltrain.notes.starved import starved
 from celltrain.notes.tables import discard_of_port, named
 from celltrain.notes.transport import hasty_timers
 from celltrain.results.censored import over_runs
@@ -146,7 +147,8 @@ def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
     lines += [said.format(flows=named(names, "flow")) for said, names in held.items()]
     if scenario is None:
         return lines
-    lines += [*broken_guarantees(result, scenario), *crowded_out(result, scenario)]
+    lines += [*starved(result, scenario), *broken_guarantees(result, scenario)]
+    lines += crowded_out(result, scenario)
     lines += hasty_timers(result, scenario)
     return [*lines, *missed_peaks(result, scenario)]
 

@@ -96,6 +96,8 @@ pub struct LinkParams {
     pub delay_changes: DelayChanges,
     /// The shortest that its delay is at any time, as [`LinkParams::delay`] is at the start of the run.
     pub shortest_delay: Duration,
+    /// The longest that it is.
+    pub longest_delay: Duration,
     /// Buffer of the output port; a host's is unlimited.
     pub buffer: Capacity,
     /// The memory that the output port shares with the others of its switch, if it does.
@@ -240,7 +242,8 @@ fn params(spec: &Spec, own: &LinkOverride, port: &Ports, processing: u64) -> Lin
     let changes = own.rate_changes.as_ref().unwrap_or(&link.rate_changes);
     let (rate, rate_changes) =
         in_force(own.rate.unwrap_or(link.rate), changes, spec.duration, |change| (change.at, change.rate));
-    let shortest = delay_changes.iter().map(|change| change.delay.0).fold(delay, Ord::min);
+    let delays = || delay_changes.iter().map(|change| change.delay.0);
+    let (shortest, longest) = (delays().fold(delay, Ord::min), delays().fold(delay, Ord::max));
     let mut params = LinkParams {
         rate,
         rate_changes,
@@ -254,6 +257,7 @@ fn params(spec: &Spec, own: &LinkOverride, port: &Ports, processing: u64) -> Lin
         dark: own.dark.or(link.dark).map(Arc::new),
         delay_changes,
         shortest_delay: Duration(shortest.0 + processing),
+        longest_delay: Duration(longest.0 + processing),
         buffer: port.buffer,
         memory: port.memory.clone(),
         discard: port.discard.clone(),

@@ -1,0 +1,104 @@
+"""Flows that send data of which nothing arrives whole, beside others that get something."""
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from celltrain.notes.framing import idle_delays
+from celltrain.notes.limits import MOST_OF_THE_TIME
+from celltrain.notes.load import active_time
+from celltrain.notes.tables import flow_tables, named
+from celltrain.scenario import Scenario
+
+if TYPE_CHECKING:
+    from celltrain.results import Result
+
+__all__ = ["starved"]
+
+TRIPS = 10
+"""The idle round trips for which a flow sends that would have got something through."""
+
+COLUMNS = (
+    "replication",
+    "flow",
+    "goodput",
+    "segments_sent",
+    "cells_sent",
+    "cells_discarded",
+    "cells_dropped_at_source",
+    "timeouts",
+    "limited_by_timeout",
+)
+"""Columns of flows that tell whether they got anything through, and what held them up."""
+
+_LOST = "cells or packets were lost"
+NO_TIMER = f"{_LOST}, and the run ended before a retransmission timer expired; set a longer duration"
+"""What is said of connections of TCP that wait for their first timeout."""
+
+LOST = f"{_LOST}; ports.parquet (--out; in Python result.ports) shows where and why"
+"""What is said of others."""
+
+BROKEN = (
+    "a part of every frame was lost; set a policy that discards frames whole, as switch.discard.policy = "
+    '"epd", shorter frames, or a lower load'
+)
+"""What is said of flows without TCP of which cells arrive."""
+
+
+class _Flow(NamedTuple):
+    """A flow, over all replications."""
+
+    goodput: float
+    is_tcp: bool
+    sent: float
+    lost: float
+    timeouts: float
+    by_timeout: float
+    """The largest share of the time for which it waits for its timer."""
+
+
+def starved(result: "Result", scenario: Scenario) -> Iterator[str]:
+    """A sentence for each reason why flows deliver nothing in any replication, though others do.
+
+    Of those that wait for their timers most of the time there are other notes, and of runs without goodput.
+    """
+    flows = _flows(result)
+    if not any(flow.goodput for flow in flows.values()):
+        return
+    found: dict[str, list[str]] = {}
+    some = [name for name, flow in flows.items() if _is_starved(flow)]
+    settings = scenario.resolved()
+    delays = idle_delays(scenario, some)
+    for name, tables in flow_tables(settings, some):
+        begin, end = active_time(scenario, tables)
+        if end - begin >= TRIPS * 2 * delays[name]:
+            found.setdefault(_reason(flows[name]), []).append(name)
+    for reason, names in found.items():
+        yield f"{named(names, 'flow')} sent data and delivered none in the measured time: {reason}"
+
+
+def _is_starved(flow: _Flow) -> bool:
+    waits = flow.by_timeout > MOST_OF_THE_TIME
+    return flow.goodput == 0 and flow.sent > 0 and flow.lost > 0 and not waits
+
+
+def _reason(flow: _Flow) -> str:
+    if flow.is_tcp and not flow.timeouts:
+        return NO_TIMER
+    return LOST if flow.is_tcp or flow.lost >= flow.sent else BROKEN
+
+
+def _flows(result: "Result") -> dict[str, _Flow]:
+    found: dict[str, _Flow] = {}
+    for _, name, goodput, segments, cells, lost, dropped, timeouts, waits in result.rows("flows", *COLUMNS):
+        before = found.get(name, _Flow(0.0, False, 0.0, 0.0, 0.0, 0.0))
+        is_tcp = waits is not None and math.isfinite(waits)
+        found[name] = _Flow(
+            before.goodput + (goodput or 0.0),
+            before.is_tcp or bool(segments) or is_tcp,
+            before.sent + (cells or 0) + (dropped or 0),
+            before.lost + (lost or 0) + (dropped or 0),
+            before.timeouts + (timeouts or 0),
+            max(before.by_timeout, waits if is_tcp else 0.0),
+        )
+    return found

@@ -1,0 +1,94 @@
+"""Notes on flows of which nothing arrives, beside others: what the total of a run does not show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import celltrain as ct
+from celltrain.notes.advice import advice
+
+BESIDE: dict[str, Any] = {
+    "schema": 1,
+    "name": "connections beside a source that loses nothing",
+    "duration": "1 s",
+    "warm-up": "200 ms",
+    "topology": {"kind": "n-source", "sources": 25},
+    "link": {"rate": "50 Mbit/s", "delay": "1 ms", "access": {"rate": "155 Mbit/s"}},
+    "switch": {"buffer": "1000 cells", "vc-buffer": "40 cells"},
+    "traffic": {"kind": "greedy", "start": "0 ms .. 10 ms"},
+    "flow": [
+        {
+            "name": "voice",
+            "from": "src1",
+            "to": "dest1",
+            "vc": {"category": "cbr"},
+            "traffic": {"kind": "cbr", "rate": "5 Mbit/s"},
+        }
+    ],
+}
+"""A VC may hold 40 cells: one of the two segments of a window, with some of the other."""
+
+TRAINS: dict[str, Any] = {
+    "schema": 1,
+    "name": "trains that lose a cell each",
+    "duration": "1 s",
+    "topology": {"kind": "n-source", "sources": 8},
+    "link": {"rate": "50 Mbit/s", "delay": "1 ms"},
+    "switch": {"buffer": "60 cells"},
+    "traffic": {"kind": "cbr", "rate": "45 Mbit/s", "frame": 40},
+    "flow": [{"name": "8", "traffic": {"kind": "cbr", "rate": "1 Mbit/s", "frame": 1}}],
+}
+"""Seven sources offer the link six times what it carries, and the eighth one single cells."""
+
+
+def starved(result: ct.Result) -> list[str]:
+    return [line for line in advice(result) if "delivered none" in line]
+
+
+def without(result: ct.Result) -> list[str]:
+    sums: dict[str, float] = {}
+    for flow, goodput in result.rows("flows", "flow", "goodput"):
+        sums[flow] = sums.get(flow, 0.0) + goodput
+    return [flow for flow, total in sums.items() if total == 0]
+
+
+def test_connections_that_wait_for_their_first_timeout_are_counted() -> None:
+    found = ct.run(ct.Scenario.from_dict(BESIDE), replications=2)
+    (note,) = starved(found)
+    assert note.startswith(f"{len(without(found))} flows ")
+    said = "cells or packets were lost, and the run ended before a retransmission timer expired"
+    assert note.endswith(f"{said}; set a longer duration")
+    longer = ct.run(ct.Scenario.from_dict(BESIDE).with_({"duration": "20 s"}), replications=1)
+    assert starved(longer) == []
+    assert any("retransmission timer holds up 25 flows" in line for line in advice(longer))
+
+
+def test_sources_whose_frames_are_all_broken_are_named() -> None:
+    scenario = ct.Scenario.from_dict(TRAINS)
+    found = ct.run(scenario, replications=1)
+    assert without(found) == [*"1234567"]
+    (note,) = starved(found)
+    assert note.startswith('7 flows "1", "2", "3", "4", "5", ... sent data and delivered none')
+    assert "a part of every frame was lost; set a policy that discards frames whole" in note
+    for helps in (
+        {"switch.discard.policy": "epd", "switch.discard.epd.threshold": "15 cells"},
+        {"traffic.frame": 1},
+        {"traffic.rate": "6 Mbit/s"},
+    ):
+        better = ct.run(scenario.with_(helps), replications=1)
+        assert without(better) == [], helps
+        assert starved(better) == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"switch.vc-buffer": "1000 cells", "switch.buffer": "20000 cells"},  # all of them get something
+        {"flow.0.start": "999 ms", "traffic.start": "999 ms"},  # there was no time
+        {"traffic.start": "2 s"},  # nothing was sent
+    ],
+)
+def test_flows_that_lose_nothing_or_had_no_time_are_not(changes: dict[str, Any]) -> None:
+    assert starved(ct.run(ct.Scenario.from_dict(BESIDE).with_(changes), replications=1)) == []
