@@ -299,5 +299,5 @@ def test_an_axis_is_logarithmic_where_the_largest_value_is_far_above_the_5th_per
 def test_no_two_of_many_curves_look_alike() -> None:
     """Seven colours and four styles go round apart: the first and the eighth were blue and solid."""
     many = {f"variant {n}": Sample(np.array([float(n), n + 1.0]), "s") for n in range(28)}
-    curves = [line for line in cdf(many, "time").axes[0].lines if line.get_label()[:1] != "_"]
+    curves = [line for line in cdf(many, "time").axes[0].lines if not str(line.get_label()).startswith("_")]
     assert len({(line.get_color(), line.get_linestyle()) for line in curves}) == len(many)

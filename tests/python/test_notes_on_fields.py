@@ -20,8 +20,11 @@ MARKED: dict[str, Any] = {
     "tcp": {"stack": "linux"},
     "flow": [{"name": "1", "traffic": CBR}],
 }
-RED = {"policy": "red", "red": {"min": "5 packets", "max": "15 packets", "weight": 0.1, "max-p": 0.5}}
-RULE = {"policy": "script", "script": {"rule": "capable || occupancy < 10"}}
+RED: dict[str, Any] = {
+    "policy": "red",
+    "red": {"min": "5 packets", "max": "15 packets", "weight": 0.1, "max-p": 0.5},
+}
+RULE: dict[str, Any] = {"policy": "script", "script": {"rule": "capable || occupancy < 10"}}
 OWN = [{"from": "switch1", "to": "switch2", "discard": RED | {"red": RED["red"] | {"ecn": True}}}]
 DUALPI2 = {"policy": "dualpi2"}
 APART = {"discipline": "dual-queue"}
