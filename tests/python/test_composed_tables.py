@@ -511,3 +511,25 @@ def test_what_is_the_same_at_every_point_has_no_ends() -> None:
     )
     assert {one.mean for one in found.estimates("timeouts of game")} == {0.0}
     assert answers(sweep_report(found)) == ["Timeouts of game is 0 ± 0 at every point."]
+
+
+def test_what_tables_of_vary_leave_alone_can_be_set(cli: Cli, tmp_path: Path) -> None:
+    """Tables are laid over the scenario: only what all of them set has no effect."""
+    file = tmp_path / "mixed.toml"
+    file.write_text(ct.Scenario.from_dict(MIXED).to_toml())
+    words = (
+        "compare",
+        file,
+        "--vary",
+        "tcp={stack='reno'},{stack='cubic',mss='600 B'}",
+        "--replications",
+        "1",
+    )
+    out = tmp_path / "out"
+    answer = cli(*words, "--set", "tcp.mss=500 B", "--out", out)
+    assert answer.code == 0, answer.err
+    scenarios = Comparison.read(out).scenarios.values()
+    assert [one.to_dict()["tcp"]["mss"] for one in scenarios] == ["500 B", "600 B"]
+    answer = cli(*words, "--set", "tcp.stack=sack")
+    assert (answer.code, answer.out) == (2, "")
+    assert "--set tcp.stack has no effect, as --vary sets tcp.stack" in answer.err

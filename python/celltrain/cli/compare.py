@@ -103,7 +103,7 @@ def compare(
     _refuse_two_ways({"--policies": policies is not None, "--vary": bool(vary), "--with": with_ is not None})
     if max_replications is not None and until_clear is None:
         raise InputError("--max-replications belongs to --until-clear, as in --until-clear goodput")
-    varied = dict.fromkeys(options.settings(vary, "--vary", lists=True), "--vary")
+    varied = dict.fromkeys(_set_by_all(vary), "--vary")
     options.refuse_overridden(set_, varied | options.set_by_policies(policies))
     loaded = _base(scenario, set_, policies, vary)
     names = _variants(loaded, policies, vary) if with_ is None else _files(scenario, loaded, with_, set_)
@@ -145,6 +145,17 @@ def compare(
         _show(found, options.headline(found.manifest["name"], set_))
         options.say_results(out)
     options.end_with(found.defects)
+
+
+def _set_by_all(vary: list[str] | None) -> list[str]:
+    """The keys that every value of `--vary` sets: of tables those that all of them have."""
+    from celltrain.scenario import keys_set
+
+    found: list[str] = []
+    for key, text in options.settings(vary, "--vary", lists=True).items():
+        first, *others = [[*keys_set(key, value)] for value in _values(text)] or [[key]]
+        found += [one for one in first if all(one in other for other in others)]
+    return found
 
 
 def _base(scenario: str, set_: list[str] | None, policies: str | None, vary: list[str] | None) -> "Scenario":
