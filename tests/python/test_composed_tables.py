@@ -533,3 +533,25 @@ def test_what_tables_of_vary_leave_alone_can_be_set(cli: Cli, tmp_path: Path) ->
     answer = cli(*words, "--set", "tcp.stack=sack")
     assert (answer.code, answer.out) == (2, "")
     assert "--set tcp.stack has no effect, as --vary sets tcp.stack" in answer.err
+
+
+def test_coloured_tables_say_what_their_numbers_are_in() -> None:
+    """They had a measure and numbers, and no unit."""
+    grid = {
+        "switch.buffer": [f"{size} packets" for size in range(10, 18)],
+        "group.1.traffic.rate": [f"{rate} kbit/s" for rate in range(100, 180, 10)],
+    }
+    scenario = ct.Scenario.from_dict(MIXED).with_(duration="100 ms")
+    names = ["delay_p99", "timeouts", "goodput of game"]
+    found = ct.sweep(scenario, grid=grid, replications=1, measures=names)
+    page = sweep_report(found)
+    cells = re.findall(r'class="heat"[^>]*>([^<]*)<', page)
+    assert len(cells) == 3 * 64
+    notes = re.findall(r'class="note">(Means of [^<]*)<', page)
+    assert [note.rpartition(" (")[2] for note in notes if "(" in note] == ["ms).", "kbit/s)."]
+    assert notes[1] == "Means of timeouts."
+    by_delay, by_timeouts = cells[:64], cells[64:128]
+    assert all(cell.isdigit() for cell in by_timeouts), "whole counts"
+    factor, _ = text.scale(max(one.mean for one in found.estimates("delay_p99")), "s")
+    means = [one.mean / factor for one in found.estimates("delay_p99")]
+    assert sorted(map(float, by_delay)) == pytest.approx(sorted(means), rel=1 / 64)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from celltrain import text
 from celltrain.bounds import Bounds, bounds, reach
@@ -258,9 +259,11 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
     if has_panels and not view.has_many_lines:
         own = "" if is_alike else " Each panel has a scale of its own."
         page.text(f"{_caption(sweep, measure, scaled, view, cut)}{own}", "note")
+    if view.has_many_lines:
+        page.text(f"Means of {label}.", "note")
     for facet in view.facets:
         if view.has_many_lines:
-            _heat_table(page, scaled, facet, view, cut)
+            _heat_table(page, scaled, facet, view, cut, is_count=measure.counts)
             if not cut.isdisjoint(point for points in facet.rows for point in points):
                 page.text(f"×: {why_marked(measure.name, sweep)}.", "note")
             continue
@@ -311,7 +314,9 @@ def _scale(found: list[Estimate], limits: Bounds) -> tuple[float, float] | None:
     return (max(low, limits[0]) if min(lows) >= limits[0] else low, max(highs) + margin)
 
 
-def _heat_table(page: Page, found: list[Estimate], facet: Facet, view: View, cut: Collection[int]) -> None:
+def _heat_table(
+    page: Page, found: list[Estimate], facet: Facet, view: View, cut: Collection[int], *, is_count: bool
+) -> None:
     """Means over two axes as a table whose cells are coloured by their value; those of some points marked."""
     if facet.title:
         page.text(facet.title)
@@ -319,7 +324,7 @@ def _heat_table(page: Page, found: list[Estimate], facet: Facet, view: View, cut
     means = [one.mean for one in found if math.isfinite(one.mean)]
     low, high = (min(means), max(means)) if means else (0.0, 0.0)
     rows = [
-        (name, *(_heat_cell(found[point].mean, low, high, point in cut) for point in points))
+        (name, *(_heat_cell(found[point], (low, high), point in cut, is_count) for point in points))
         for name, points in zip(view.line_names, facet.rows, strict=True)
     ]
     corner = f"{view.lines.name if view.lines else ''} by {view.along.name}"
@@ -328,12 +333,14 @@ def _heat_table(page: Page, found: list[Estimate], facet: Facet, view: View, cut
         page.text(f"-: {why}.", "note")
 
 
-def _heat_cell(mean: float, low: float, high: float, is_cut: bool) -> str:
-    if not math.isfinite(mean):
+def _heat_cell(found: Estimate, ends: tuple[float, float], is_cut: bool, is_count: bool) -> str:
+    if not math.isfinite(found.mean):
         return "-"
-    part = (mean - low) / (high - low) if high > low else 0.0
+    low, high = ends
+    part = (found.mean - low) / (high - low) if high > low else 0.0
+    shown = text.interval(replace(found, half_width=None), "", is_count=is_count)
     mark = " ×" if is_cut else ""
-    return Safe(f'<span class="heat" style="--part:{100 * part:.0f}%">{text.number(mean)}{mark}</span>')
+    return Safe(f'<span class="heat" style="--part:{100 * part:.0f}%">{shown}{mark}</span>')
 
 
 def _table(page: Page, sweep: Sweep) -> None:
