@@ -55,8 +55,8 @@ def test_timers_that_do_not_wait_for_delayed_acks_are_noted(changes: dict[str, A
     scenario = incast(changes)
     (note,) = hasty(scenario)
     assert note.startswith(
-        'tcp.rto-min = "5 ms" is shorter than tcp.delayed-ack = "200 ms", and most of what timers of 8 flows '
-        '"burst1", "burst2", "burst3", "burst4", "burst5", ... sent again had arrived'
+        'tcp.rto-min = "5 ms" is shorter than tcp.delayed-ack = "200 ms", and most segments that timers of '
+        '8 flows "burst1", "burst2", "burst3", "burst4", "burst5", ... retransmitted had already arrived: the'
     )
     assert timeouts(scenario) >= 8
     for helps in ({"tcp.rto-min": "300 ms", "tcp.rto-initial": "300 ms"}, {"tcp.delayed-ack": "1 ms"}):
