@@ -3,6 +3,7 @@
 mod common;
 mod contracts;
 mod files;
+mod framings;
 mod graph;
 mod groups;
 mod limits;

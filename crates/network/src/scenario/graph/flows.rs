@@ -29,15 +29,16 @@ pub(super) fn flows(
 ) -> Result<Vec<Flow>, Stop> {
     let drafts = drafts(spec, &mut outline.flows, names)?;
     poll.after(drafts.len())?;
-    let router = Router::new(&outline.nodes, links, poll)?;
+    let routers = routers(&outline.nodes, links, poll)?;
     let circuits = BTreeMap::new();
     let (nodes, arriving) = (&outline.nodes, 0.0);
     let (traffic, contracts) = (Shared(None), Shared(None));
     Builder {
         spec,
         nodes,
+        links,
         names,
-        router,
+        routers,
         route_links: 0,
         circuits,
         arriving,
@@ -47,6 +48,18 @@ pub(super) fn flows(
         contracts,
     }
     .flows(drafts, poll)
+}
+
+/// What finds the ways of flows: first within the links of either framing, if there are links of both, then among all.
+fn routers<'a>(
+    nodes: &'a [Node],
+    links: &'a [Link],
+    poll: &mut Poll<'_>,
+) -> Result<Vec<(Option<Framing>, Router<'a>)>, Stop> {
+    let [cells, packets] = [Framing::Cells, Framing::Packets];
+    let mixed = [cells, packets].iter().all(|framing| links.iter().any(|link| link.framing == *framing));
+    let framings = if mixed { &[Some(cells), Some(packets), None][..] } else { &[None] };
+    framings.iter().map(|&framing| Ok((framing, Router::new(nodes, links, framing, poll)?))).collect()
 }
 
 /// A flow before its route is known, and the number of the `[[flow]]` about it.
@@ -148,12 +161,36 @@ fn check_sizes(table: &str, name: &str, traffic: &Traffic, framing: Framing) -> 
     Err(Problem::new(format!("{table}.packet-distribution"), message))
 }
 
+/// Whether links of this framing carry what a flow sends, under its contract.
+fn suits(framing: Framing, traffic: &Traffic, contract: &Contract) -> bool {
+    match framing {
+        Framing::Cells => !traffic.varies_packets(),
+        Framing::Packets => {
+            let of_cells = contract.category == Category::Abr || contract.policing != Policing::None;
+            !of_cells && (traffic.uses_tcp() || traffic.packet().is_some())
+        }
+    }
+}
+
+/// Whose ways are looked for.
+struct Search<'a> {
+    /// The key and the name of the flow.
+    key: &'a str,
+    name: &'a str,
+    ends: [usize; 2],
+    /// The nodes of a route that is written out.
+    given: Option<&'a [String]>,
+    /// Whether something goes back.
+    goes_back: bool,
+}
+
 /// Turns drafts into flows.
 struct Builder<'a> {
     spec: &'a Spec,
     nodes: &'a [Node],
+    links: &'a [Link],
     names: &'a Names,
-    router: Router<'a>,
+    routers: Vec<(Option<Framing>, Router<'a>)>,
     /// Links on the routes so far.
     route_links: usize,
     /// The flows that set up VCs with a name.
@@ -188,13 +225,18 @@ impl Builder<'_> {
         let tcp = Arc::new(resolve("tcp", &self.spec.tcp)?);
         let mut flows = Vec::with_capacity(drafts.len());
         for draft in drafts {
-            let searched = self.router.searched();
+            let searched = self.searched();
             let flow = self.flow(draft, &tcp, &flows)?;
             let hops: usize = flow.hops().map(Iterator::count).iter().sum();
-            poll.after(hops + self.router.searched() - searched)?;
+            poll.after(hops + self.searched() - searched)?;
             flows.push(flow);
         }
         Ok(flows)
+    }
+
+    /// Links looked at so far in searches for ways.
+    fn searched(&self) -> usize {
+        self.routers.iter().map(|(_, router)| router.searched()).sum()
     }
 
     /// The flow after `flows`.
@@ -212,23 +254,16 @@ impl Builder<'_> {
         let (start, stop) = settings.times(&traffic)?;
         let own = settings.tcp().map(|(key, stack)| resolve(&key, stack)).transpose()?;
         let tcp = own.map_or_else(|| Arc::clone(tcp), Arc::new);
-        let given = settings.entry().and_then(|entry| entry.route.as_ref());
-        let there = match given {
-            Some(names) => vec![self.explicit_route(&key, names, from, to)?.into()],
-            None => self.ways(&key, &name, from, to)?,
-        };
-        let route = there[0].route.clone();
+        let given = settings.entry().and_then(|entry| entry.route.as_ref()).map(Vec::as_slice);
         let (contract_key, contract) = settings.contract();
         let (abr_key, params) = settings.abr();
         let abr = (contract.category == Category::Abr).then(|| Arc::new(params.clone()));
         let goes_back = traffic.uses_tcp() || abr.is_some();
-        let back = match there.len() {
-            _ if !goes_back => Vec::new(),
-            1 => vec![self.way_back(&key, &name, &route, from, to)?.into()],
-            _ => self.ways(&key, &name, to, from)?,
-        };
+        let search = Search { key: &key, name: &name, ends: [from, to], given, goes_back };
+        let [there, back] = self.both_ways(&search, |framing| suits(framing, &traffic, contract))?;
+        let route = there[0].route.clone();
         self.check_framing(&key, &name, &traffic, there.iter().chain(&back))?;
-        let first = &self.router.links()[route[0]];
+        let first = &self.links[route[0]];
         let exact = first.slowest();
         let line = clocks::slowest(exact, self.spec.link.rate_spread);
         let (framing, changes_rate) = (first.framing, first.changes_rate());
@@ -283,7 +318,7 @@ impl Builder<'_> {
             abr,
             circuit: flows.len(),
         };
-        abr::check_flow([&key, &contract_key, &abr_key], &flow, self.router.links(), line)?;
+        abr::check_flow([&key, &contract_key, &abr_key], &flow, self.links, line)?;
         if let Some(circuit) = circuit {
             // A topology of pairs lays its flows into one VC; their own entries may choose another one.
             let key = if key == "topology" { "topology.flows".to_owned() } else { format!("{key}.circuit") };
@@ -309,7 +344,7 @@ impl Builder<'_> {
 
     /// Checks that all short flows together are no more than a run can keep.
     fn count_short_flows(&mut self, table: &str, form: &ShortFlows, route: &[usize]) -> Result<(), Problem> {
-        let links = self.router.links();
+        let links = self.links;
         let slowest = route.iter().map(|&link| links[link].rate).min().unwrap_or(links[route[0]].rate);
         let interval = form.interval(slowest);
         self.arriving +=
@@ -377,7 +412,7 @@ impl Builder<'_> {
         traffic: &Traffic,
         ways: impl Iterator<Item = &'w Way> + Clone,
     ) -> Result<(), Problem> {
-        let links = self.router.links();
+        let links = self.links;
         let mut passed = ways.clone().flat_map(|way| way.route.iter().copied());
         let first = passed.next().expect("a way has a link");
         let framing = links[first].framing;
@@ -408,14 +443,51 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// The ways of a flow there and back. Where some links carry cells and others packets, they lead over links of one framing, that which
+    /// `suits` the flow if it can be; of two, over those whose way has fewer links. If neither leads there, what is said is what is wrong with
+    /// a way over all.
+    fn both_ways(
+        &mut self,
+        search: &Search<'_>,
+        suits: impl Fn(Framing) -> bool,
+    ) -> Result<[Vec<Way>; 2], Problem> {
+        let all = self.routers.len() - 1;
+        let found = (0..all).filter_map(|number| Some((number, self.ways_over(number, search).ok()?)));
+        let found: Vec<_> = found.collect();
+        let order = |(number, [there, _]): &(usize, [Vec<Way>; 2])| {
+            let route = &there[0].route;
+            let suits = self.routers[*number].0.is_some_and(&suits);
+            (!suits, route.len(), route.first().copied(), route.last().copied())
+        };
+        match found.into_iter().min_by_key(order) {
+            Some((_, ways)) => Ok(ways),
+            None => self.ways_over(all, search),
+        }
+    }
+
+    /// As [`Builder::both_ways`], over the links of the router of this number.
+    fn ways_over(&mut self, number: usize, search: &Search<'_>) -> Result<[Vec<Way>; 2], Problem> {
+        let &Search { ends: [from, to], given, goes_back, .. } = search;
+        let there = match given {
+            Some(names) => vec![self.explicit_route(number, search, names)?.into()],
+            None => self.ways(number, search, [from, to])?,
+        };
+        let back = match there.len() {
+            _ if !goes_back => Vec::new(),
+            1 => vec![self.way_back(number, search, &there[0].route)?.into()],
+            _ => self.ways(number, search, [to, from])?,
+        };
+        Ok([there, back])
+    }
+
     /// The links of a route that is written out.
     fn explicit_route(
         &self,
-        key: &str,
+        number: usize,
+        search: &Search<'_>,
         names: &[String],
-        from: usize,
-        to: usize,
     ) -> Result<Vec<usize>, Problem> {
+        let &Search { key, ends: [from, to], .. } = search;
         let at = |place: usize| format!("{key}.route.{place}");
         let mut nodes = Vec::with_capacity(names.len());
         for (place, name) in names.iter().enumerate() {
@@ -438,7 +510,7 @@ impl Builder<'_> {
             }
         }
         let step = |(place, pair): (usize, &[usize])| {
-            self.router.link(pair[0], pair[1]).ok_or_else(|| {
+            self.routers[number].1.link(pair[0], pair[1]).ok_or_else(|| {
                 let (from, to) = (&self.nodes[pair[0]].name, &self.nodes[pair[1]].name);
                 Problem::new(at(place + 1), format!("there is no link from \"{from}\" to \"{to}\""))
             })
@@ -449,32 +521,35 @@ impl Builder<'_> {
     /// The way of the ACKs: that of the data in the other direction where its links are duplex.
     fn way_back(
         &mut self,
-        key: &str,
-        name: &str,
+        number: usize,
+        search: &Search<'_>,
         route: &[usize],
-        from: usize,
-        to: usize,
     ) -> Result<Vec<usize>, Problem> {
-        self.router
-            .reverse(route)
-            .or_else(|| self.router.shortest(to, from))
-            .ok_or_else(|| self.unreachable(key, name, to, from))
+        let (router, [from, to]) = (&mut self.routers[number].1, search.ends);
+        let back = router.reverse(route).or_else(|| router.shortest(to, from));
+        back.ok_or_else(|| self.unreachable(search, [to, from]))
     }
 
     /// The ways of a flow: a shortest one, or all of them if packets are sprayed.
-    fn ways(&mut self, key: &str, name: &str, from: usize, to: usize) -> Result<Vec<Way>, Problem> {
+    fn ways(
+        &mut self,
+        number: usize,
+        search: &Search<'_>,
+        [from, to]: [usize; 2],
+    ) -> Result<Vec<Way>, Problem> {
         let Routing { weights, .. } = self.spec.routing;
+        let (router, name) = (&mut self.routers[number].1, search.name);
         let ways = match self.spec.routing.in_force(&self.spec.topology) {
-            Multipath::None => self.router.shortest(from, to).map(|route| vec![route.into()]),
+            Multipath::None => router.shortest(from, to).map(|route| vec![route.into()]),
             Multipath::Flow => {
                 // The same in every replication, and under every seed: the hash of a switch does not change.
                 let mut choice = Randomness { seed: 0, replication: 0 }.named(&format!("way of flow {name}"));
-                let route = self.router.one_of_shortest(from, to, weights, &mut choice);
+                let route = router.one_of_shortest(from, to, weights, &mut choice);
                 route.map(|route| vec![route.into()])
             }
-            Multipath::Packet => self.router.all_shortest(from, to, weights, MAX_WAYS),
+            Multipath::Packet => router.all_shortest(from, to, weights, MAX_WAYS),
         };
-        let ways = ways.ok_or_else(|| self.unreachable(key, name, from, to))?;
+        let ways = ways.ok_or_else(|| self.unreachable(search, [from, to]))?;
         if ways.len() > MAX_WAYS {
             let (from, to) = (&self.nodes[from].name, &self.nodes[to].name);
             let message = format!(
@@ -485,7 +560,7 @@ impl Builder<'_> {
         Ok(ways)
     }
 
-    fn unreachable(&self, key: &str, name: &str, from: usize, to: usize) -> Problem {
+    fn unreachable(&self, &Search { key, name, .. }: &Search<'_>, [from, to]: [usize; 2]) -> Problem {
         let (from, to) = (&self.nodes[from].name, &self.nodes[to].name);
         Problem::new(key, format!("flow \"{name}\" dangles: \"{to}\" cannot be reached from \"{from}\""))
     }

@@ -8,7 +8,7 @@ use std::{
 use celltrain_engine::random::Generator;
 
 use super::{
-    super::spec::{NodeKind, Weights},
+    super::spec::{Framing, NodeKind, Weights},
     Link, Node, Poll, Stop, Way,
 };
 
@@ -65,12 +65,21 @@ impl Branch {
 }
 
 impl<'a> Router<'a> {
-    pub(super) fn new(nodes: &'a [Node], links: &'a [Link], poll: &mut Poll<'_>) -> Result<Self, Stop> {
+    /// Over all links, or those of one framing.
+    pub(super) fn new(
+        nodes: &'a [Node],
+        links: &'a [Link],
+        framing: Option<Framing>,
+        poll: &mut Poll<'_>,
+    ) -> Result<Self, Stop> {
         let mut outputs = vec![Vec::new(); nodes.len()];
         let mut inputs = vec![Vec::new(); nodes.len()];
         let mut between = BTreeMap::new();
         for (index, link) in links.iter().enumerate() {
             poll.after(1)?;
+            if framing.is_some_and(|framing| framing != link.framing) {
+                continue;
+            }
             outputs[link.from].push(index);
             inputs[link.to].push(index);
             between.entry((link.from, link.to)).or_insert(index);
@@ -95,11 +104,6 @@ impl<'a> Router<'a> {
             distances: BTreeMap::new(),
             searched: 0,
         })
-    }
-
-    /// All links.
-    pub(super) fn links(&self) -> &'a [Link] {
-        self.links
     }
 
     /// Links looked at so far in searches.
