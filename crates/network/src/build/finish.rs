@@ -162,7 +162,7 @@ impl Builder<'_> {
         let roles = || vcs().map(|vc| vc.role).collect();
         let control = controls.then(|| rate_control(self.graph, link, &flows, roles(), draft.relays));
         let categories = contracts.iter().map(|contract| contract.category);
-        let service = ServiceKind::of(link, location, categories);
+        let service = ServiceKind::of(link, location, categories, self.longest_queues.contains(&index));
         let stores = in_switch && self.options.store_queues
             || service == ServiceKind::Stored
             || paused.contains(index);

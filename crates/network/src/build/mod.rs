@@ -1,5 +1,6 @@
 //! From a graph to processes and streams.
 
+mod backlog;
 mod circuits;
 mod drafts;
 mod finish;
@@ -86,6 +87,8 @@ struct Builder<'a> {
     /// The segments of each flow that are to be lost, and the links that lose any.
     losses: BTreeMap<usize, Vec<&'a Loss>>,
     losing: BTreeSet<usize>,
+    /// Links in front of which more may wait than leaves in all the time that there is.
+    longest_queues: BTreeSet<usize>,
     /// What spaces the cells of VCs that have a peak rate, in front of their host's interface.
     shapers: Vec<Shaper>,
     /// The VCs of each flow.
@@ -266,6 +269,7 @@ pub(crate) fn build(
         parting: parting(graph),
         losses: losses(graph),
         losing: graph.losses.iter().map(|loss| loss.link).collect(),
+        longest_queues: backlog::longest_queues(graph, scenario.spec()),
         shapers: Vec::new(),
         circuits: Vec::new(),
     };

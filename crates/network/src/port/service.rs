@@ -30,12 +30,14 @@ pub(crate) enum ServiceKind {
 
 impl ServiceKind {
     /// The service that the port of `link` needs which VCs of these `categories` cross: the queues are stored where a scheduler, a limit
-    /// per VC or push-out works on them, where some VCs have priority over others, where ports share the memory of their switch, and where
-    /// the rate of the link changes. The interface of a host is a FIFO of all VCs, without limits.
+    /// per VC or push-out works on them, where some VCs have priority over others, where ports share the memory of their switch, where
+    /// the rate of the link changes, and where more may wait than leaves in all the time that there is (`outlasts`). The interface of a host is
+    /// a FIFO of all VCs, without limits.
     pub(crate) fn of(
         link: &Link,
         location: Location,
         mut categories: impl Iterator<Item = Category>,
+        outlasts: bool,
     ) -> Self {
         let first = categories.next();
         let in_switch = link.discard.policy.pushes_out()
@@ -43,7 +45,7 @@ impl ServiceKind {
             || link.vc_buffer != Capacity::UNLIMITED
             || link.memory.is_some()
             || categories.any(|category| Some(category) != first);
-        let stores = link.changes_rate() || in_switch && location == Location::Switch;
+        let stores = link.changes_rate() || outlasts || in_switch && location == Location::Switch;
         if stores { Self::Stored } else { Self::Computed }
     }
 }

@@ -37,6 +37,7 @@ mod schedule;
 mod shared_memory;
 mod short_flows;
 mod single_links;
+mod slow_links;
 mod steady_state;
 mod threads;
 mod trace;

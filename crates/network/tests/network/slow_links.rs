@@ -1,0 +1,44 @@
+//! Links of 1 kbit/s behind buffers without limits: what waits there may take longer than any time that a run knows.
+
+use celltrain_network::RunResult;
+
+use crate::common::{metric, run_traced, total, value};
+
+/// Windows of ten segments of 65 kB, of 4000 connections at once: 21 Gbit, or 240 days at 1 kbit/s. Picoseconds of 64 bits reach 213 days.
+const PACKETS: u64 = 10 * 4000;
+
+/// All windows are sent at once, and no timer expires.
+fn run(link: &str, more: &str) -> RunResult {
+    let text = format!(
+        "schema = 1\nname = \"slow\"\nduration = \"100 s\"\nsample = \"10 s\"\nlink = {{ delay = \"1 ms\", {link} }}\n\
+         topology = {{ kind = \"backbone\", pairs = 1, flows = 4000 }}\nswitch.buffer = \"unlimited\"\ntraffic.kind = \"greedy\"\n{more}\n\
+         [tcp]\nstack = \"newreno\"\nmss = \"65000 B\"\ninitial-window = 10\nwindow-scaling = true\nreceive-window = \"1 GB\"\n\
+         rto-min = \"1000 s\"\nrto-initial = \"1000 s\"\nrto-max = \"1000 s\"\n"
+    );
+    run_traced(&text, &[])
+}
+
+/// The first packet takes nine minutes: everything that the senders gave is in front of the link.
+#[test]
+fn all_that_the_windows_allow_waits_in_front_of_a_slow_link() {
+    for (link, port) in [
+        ("rate = \"1 kbit/s\"", "src1 > switch1"),
+        ("rate = \"400 Gbit/s\", trunk.rate = \"1 kbit/s\"", "switch1 > switch2"),
+    ] {
+        let result = run(&format!("framing = \"packets\", {link}"), "");
+        assert_eq!(total(&result.flows, "cells_sent"), PACKETS, "{port}");
+        assert_eq!(metric(&result, "goodput"), 0.0);
+        assert_eq!(value(&result.ports, port, "occupancy_max"), PACKETS as f64, "{port}");
+        assert!((value(&result.ports, port, "occupancy_mean") / PACKETS as f64 - 1.0).abs() < 1e-3, "{port}");
+        assert!((value(&result.ports, port, "utilisation") - 1.0).abs() < 1e-3, "{port}");
+    }
+}
+
+/// A packet, or the cells of 100 s at the peak rate, go on; what has no turn in any run stays.
+#[test]
+fn all_that_the_windows_allow_waits_in_a_slow_shaper() {
+    for (framing, sent) in [("packets", 1), ("cells", 236)] {
+        let result = run(&format!("framing = \"{framing}\", rate = \"10 Gbit/s\""), "vc.pcr = \"1 kbit/s\"");
+        assert_eq!(total(&result.flows, "cells_sent"), sent, "{framing}");
+    }
+}
