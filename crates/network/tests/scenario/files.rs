@@ -337,6 +337,10 @@ fn errors_say_line_key_and_what_was_expected() {
             "11: traffic.rate: expected 1 kbit/s to 100 Tbit/s",
         ),
         (
+            "[traffic]\nkind = \"poisson\"\npacket = \"40 B\"\nrate = \"320 bit/s\"",
+            "12: traffic.rate: expected 1 kbit/s to 100 Tbit/s, found 320 bit/s; kind = \"trace\" sends at given times, however far apart",
+        ),
+        (
             "[traffic]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\nframe = 1367",
             "12: traffic.frame: expected 1 to 1366, found",
         ),

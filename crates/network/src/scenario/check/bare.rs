@@ -21,10 +21,10 @@ const MEAN_PACKETS: [Bytes; 2] = [Bytes(400), Bytes(14_000)];
 pub(super) fn check(key: &str, traffic: &Traffic) -> Checked {
     let at = |field: &str| format!("{key}.{field}");
     match traffic {
-        Traffic::Cbr(form) => within(&at("rate"), form.rate.0, MIN_RATE, MAX_RATE)?,
-        Traffic::Poisson(form) => within(&at("rate"), form.rate.0, MIN_RATE, MAX_RATE)?,
+        Traffic::Cbr(form) => rate(&at("rate"), form.rate.0)?,
+        Traffic::Poisson(form) => rate(&at("rate"), form.rate.0)?,
         Traffic::Bernoulli(form) => {
-            within(&at("peak"), form.peak.0, MIN_RATE, MAX_RATE)?;
+            rate(&at("peak"), form.peak.0)?;
             if !(form.probability > 0.0 && form.probability <= 1.0) {
                 let message = format!("expected a number above 0 and up to 1, found {}", form.probability);
                 return Err(Problem::new(at("probability"), message));
@@ -63,6 +63,13 @@ pub(super) fn check(key: &str, traffic: &Traffic) -> Checked {
     Ok(())
 }
 
+/// Checks how fast a source sends.
+fn rate(key: &str, rate: BitRate) -> Checked {
+    let slower =
+        if rate < MIN_RATE { "; kind = \"trace\" sends at given times, however far apart" } else { "" };
+    within(key, rate, MIN_RATE, MAX_RATE).map_err(|problem| Problem::new(key, problem.message + slower))
+}
+
 fn mmpp(key: &str, form: &Mmpp) -> Checked {
     let key = format!("{key}.states");
     let states = form.states.len();
@@ -72,7 +79,7 @@ fn mmpp(key: &str, form: &Mmpp) -> Checked {
     for (index, state) in form.states.iter().enumerate() {
         // A state may be silent.
         if state.rate.0 != BitRate(0) {
-            within(&format!("{key}.{index}.rate"), state.rate.0, MIN_RATE, MAX_RATE)?;
+            rate(&format!("{key}.{index}.rate"), state.rate.0)?;
         }
         within(&format!("{key}.{index}.mean-time"), state.mean_time, MIN_PERIOD, MAX_DURATION)?;
     }
@@ -112,7 +119,7 @@ fn trace(key: &str, form: &Trace) -> Checked {
 
 fn on_off(key: &str, form: &OnOff) -> Checked {
     let at = |field: &str| format!("{key}.{field}");
-    within(&at("peak"), form.peak.0, MIN_RATE, MAX_RATE)?;
+    rate(&at("peak"), form.peak.0)?;
     within(&at("on"), form.on, Duration(1), MAX_DURATION)?;
     within(&at("off"), form.off, Duration(0), MAX_DURATION)?;
     if let Some(shape) = form.shape {
