@@ -58,3 +58,35 @@ fn rounded(links: &[&Link], transmission: f64) -> Time {
     let propagation: Time = links.iter().map(|link| link.shortest_delay.ps()).sum();
     propagation + ((transmission * SECOND as f64) as Time).saturating_sub(links.len() as Time + 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use celltrain_engine::time::MICROSECOND;
+
+    use super::*;
+    use crate::scenario::Scenario;
+
+    /// Three links of 8 Mbit/s, on which an octet takes 1 us, and 1 ms each; rounded down by a few picoseconds.
+    #[test]
+    fn the_smallest_packet_takes_the_least_on_the_idle_path() {
+        let idle = |traffic: &str| {
+            let text = format!(
+                "schema = 1\nname = \"idle\"\nduration = \"1 s\"\ntopology = {{ kind = \"n-source\", sources = 1 }}\n\
+                 link = {{ framing = \"packets\", rate = \"8 Mbit/s\", delay = \"1 ms\" }}\nswitch.buffer = \"unlimited\"\n\
+                 traffic = {{ {traffic} }}\n"
+            );
+            let scenario = Scenario::from_toml(&text, "idle.toml", &[]).unwrap();
+            let graph = scenario.graph().unwrap();
+            let Idle { smallest, full } = idle_path(&graph, &graph.flows[0], &scenario.spec().aal5);
+            [smallest, full].map(|time| (time + 10) / MICROSECOND)
+        };
+        let of = |octets: [u64; 2]| octets.map(|octets| 3 * (1000 + octets));
+        // The headers of TCP and IP alone, and with 1460 octets of data.
+        assert_eq!(idle("kind = \"greedy\""), of([40, 1500]));
+        let poisson = "kind = \"poisson\", rate = \"1 Mbit/s\", packet = \"500 B\"";
+        assert_eq!(idle(poisson), of([500, 500]));
+        // The smallest of those whose sizes are drawn has 40 octets.
+        let drawn = format!("{poisson}, packet-distribution = \"exponential\"");
+        assert_eq!(idle(&drawn), of([40, 500]));
+    }
+}

@@ -180,6 +180,51 @@ switch = { buffer = "100 cells", discard.policy = "epd" }
 traffic = { kind = "greedy" }
 "#;
 
+    /// What a shaper holds back is in its rows: frame by frame, when each cell goes on, and to which link. Three frames of 8 cells come at once into
+    /// 8 cells a millisecond, the first of them 10 us after the start.
+    #[test]
+    fn what_a_shaper_holds_back_is_shown() {
+        let text = r#"
+            schema = 1
+            name = "shaped"
+            duration = "20 ms"
+            topology = { kind = "n-source", sources = 2 }
+            link = { rate = "155.52 Mbit/s", delay = "1 ms" }
+            switch.buffer = "100 cells"
+            traffic = { kind = "trace", times = ["10 us", "10 us", "10 us"], packet = "368 B" }
+            [[flow]]
+            name = "2"
+            vc.pcr = "8000 cells/s"
+        "#;
+        let scenario = Scenario::from_toml(text, "shaped.toml", &[]).unwrap();
+        let mut live = Live::new(scenario, 1, 0).unwrap();
+        let interface = live.graph().flows[1].route[0];
+        let held = |live: &Live| -> Vec<Row> {
+            live.rows().into_iter().filter(|row| row.place == Whereabouts::Shaper).collect()
+        };
+        assert!(live.advance(5 * MICROSECOND, &mut || false));
+        assert!(held(&live).is_empty());
+        // Cells go on at 10 us and every 125 us from then on: at 1 ms, eight have, and the next does in 10 us.
+        assert!(live.advance(1000 * MICROSECOND, &mut || false));
+        let rows = held(&live);
+        let of_rows = |of: &dyn Fn(&Row) -> u64| rows.iter().map(of).collect::<Vec<_>>();
+        assert_eq!(of_rows(&|row| row.count.into()), [8, 8]);
+        assert_eq!(of_rows(&|row| row.cell.frame.into()), [1, 2]);
+        assert_eq!(of_rows(&|row| row.after / MICROSECOND), [10, 1010]);
+        assert_eq!(of_rows(&|row| row.step / MICROSECOND), [125, 125]);
+        assert_eq!(of_rows(&|row| row.cell.position.into()), [0, 0]);
+        assert!(rows.iter().all(|row| (row.link, row.next) == (interface, Some(interface))));
+        let vc = crate::live::Vc { flow: 1, back: false };
+        assert!(rows.iter().all(|row| row.vc == vc && row.octets == 53 && !row.broken));
+        // In the middle of a frame.
+        assert!(live.advance(1200 * MICROSECOND, &mut || false));
+        let rows = held(&live);
+        let first = &rows[0];
+        assert_eq!((rows.len(), first.count, first.cell.position, first.after / MICROSECOND), (2, 6, 2, 60));
+        assert!(live.advance(3000 * MICROSECOND, &mut || false));
+        assert!(held(&live).is_empty());
+    }
+
     /// Frequent looks show each cell of an output stream once, also when its train has grown or lost its first cells since the look before.
     #[test]
     fn each_cell_is_new_once() {

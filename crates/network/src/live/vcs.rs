@@ -88,5 +88,18 @@ mod tests {
         let live = Live::new(Scenario::from_toml(&text, "many.toml", &[]).unwrap(), 1, 0).unwrap();
         // Each VC on each link of its way there and back, and before the interface of its host.
         assert_eq!(live.vcs.iter().map(|stream| stream.len()).sum::<usize>(), 2 * SOURCES * (1 + 3));
+        // In front of a shaper, too, which the VCs back do not have.
+        let shaped =
+            Scenario::from_toml(&format!("{text}vc.pcr = \"1 Mbit/s\"\n"), "many.toml", &[]).unwrap();
+        let live = Live::new(shaped, 1, 0).unwrap();
+        assert_eq!(live.vcs.iter().map(|stream| stream.len()).sum::<usize>(), SOURCES * (1 + 3 + 1 + 3 + 1));
+        let to_interfaces = |(flow, route): (usize, &[usize])| {
+            let leads = |carried: &&super::Carried| {
+                carried.vc.flow == flow && !carried.vc.back && carried.next == Some(route[0])
+            };
+            live.vcs.iter().flat_map(|stream| stream.values()).filter(leads).count()
+        };
+        let flows = live.graph.flows.iter().map(|flow| &flow.route[..]).enumerate();
+        assert!(flows.map(to_interfaces).all(|streams| streams == 2), "in front of the shaper and behind it");
     }
 }

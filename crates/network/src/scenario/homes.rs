@@ -210,3 +210,17 @@ impl Node {
         self.child(KIND)?.text()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A key of five tables is a common word: a list of all would hide what helps.
+    #[test]
+    fn a_message_names_four_places_at_the_most() {
+        let paths = [("flow", true), ("link", false), ("group", true), ("switch", false), ("port", true)];
+        let four = of_paths(&paths[..4], "start").unwrap();
+        assert_eq!(four, "it is link.start or switch.start, or stands in a [[flow]] or a [[group]]");
+        assert_eq!(of_paths(&paths, "start"), None);
+    }
+}

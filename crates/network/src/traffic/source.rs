@@ -257,6 +257,47 @@ mod tests {
 
     use super::*;
 
+    /// A source of single cells that never stops.
+    fn source(pattern: Pattern, generator: Generator) -> CellSource {
+        CellSource {
+            outgoing: 0,
+            unit: Unit::CELL,
+            position: 0,
+            pattern,
+            generator,
+            sizes: None,
+            stop: NEVER,
+        }
+    }
+
+    /// The sizes of packets are exponentially distributed but for their limits: P(X > x) = e^(-x / mean) between them, what is smaller has 40 B
+    /// and what is larger 65 535 B, the smallest packet and the largest one of IP (RFC 791 section 3.1).
+    #[test]
+    fn sizes_of_packets_are_exponential_within_their_limits() {
+        const COUNT: usize = 100_000;
+        for mean in [400, 14_000] {
+            let generator = Randomness { seed: 1, replication: 0 }.named("sizes");
+            let mut sizes = PacketSizes { mean: Bytes(mean), generator };
+            let drawn: Vec<_> = (0..COUNT).map(|_| u64::from(sizes.draw())).collect();
+            assert!(drawn.iter().all(|octets| (40..=65_535).contains(octets)));
+            let share = |is: &dyn Fn(u64) -> bool| {
+                drawn.iter().filter(|octets| is(**octets)).count() as f64 / COUNT as f64
+            };
+            let above = |octets: f64| libm::exp(-octets / mean as f64);
+            for (found, expected) in [
+                (share(&|octets| octets == 40), 1.0 - above(40.5)),
+                (share(&|octets| octets > mean), above(mean as f64 + 0.5)),
+                (share(&|octets| octets == 65_535), above(65_534.5)),
+            ] {
+                let error = 4.0 * (expected * (1.0 - expected) / COUNT as f64).sqrt();
+                assert!(
+                    (found - expected).abs() <= error,
+                    "mean {mean}: {found}, expected {expected} ± {error}"
+                );
+            }
+        }
+    }
+
     /// In slots that hold a cell with probability p, the cells are on the grid of the slots however long the source sends, the first slot
     /// is at the start, and the number of slots from cell to cell is geometric: P(n) = p (1 − p)^(n − 1).
     #[test]
@@ -266,15 +307,7 @@ mod tests {
             (Instant::at(7 * MILLISECOND), Slot::of_bits(CELL_BITS, "155.52 Mbit/s".parse().unwrap()), 0.3);
         let generator = Randomness { seed: 1, replication: 0 }.named("test");
         let pattern = Pattern::Bernoulli { slot, probability };
-        let mut source = CellSource {
-            outgoing: 0,
-            unit: Unit::CELL,
-            position: 0,
-            pattern,
-            generator,
-            sizes: None,
-            stop: NEVER,
-        };
+        let mut source = source(pattern, generator);
         let (mut times, mut now) = (Vec::new(), source.begin(start));
         for _ in 0..CELLS {
             times.push(now.since(start));
@@ -302,15 +335,7 @@ mod tests {
         let first = |replication: u64, probability: f64| {
             let generator = Randomness { seed: 1, replication }.named("test");
             let pattern = Pattern::Bernoulli { slot, probability };
-            let mut source = CellSource {
-                outgoing: 0,
-                unit: Unit::CELL,
-                position: 0,
-                pattern,
-                generator,
-                sizes: None,
-                stop: NEVER,
-            };
+            let mut source = source(pattern, generator);
             source.begin(Instant::at(0)).ps()
         };
         let filled = (0..4000).filter(|&replication| first(replication, 0.25) == 0).count();
@@ -338,15 +363,7 @@ mod tests {
             let on_until = Instant::default();
             let pattern =
                 Pattern::OnOff { interval, on: lengths(on), off: lengths(off), on_until, end: NEVER / 2 };
-            let mut source = CellSource {
-                outgoing: 0,
-                unit: Unit::CELL,
-                position: 0,
-                pattern,
-                generator,
-                sizes: None,
-                stop: NEVER,
-            };
+            let mut source = source(pattern, generator);
             let start = source.begin(Instant::at(77));
             let last = (0..CELLS).fold(start, |now, _| source.after(now));
             let expected = CELLS as f64 * 1000.0 * (on + off) as f64 / on as f64;
@@ -364,15 +381,7 @@ mod tests {
         let (interval, end) = (Slot::of_ps(SECOND), 5 * MICROSECOND);
         let (on, off) = (Lengths::Fixed(1), Lengths::Fixed(9_999));
         let pattern = Pattern::OnOff { interval, on, off, on_until: Instant::default(), end };
-        let mut source = CellSource {
-            outgoing: 0,
-            unit: Unit::CELL,
-            position: 0,
-            pattern,
-            generator,
-            sizes: None,
-            stop: NEVER,
-        };
+        let mut source = source(pattern, generator);
         let start = source.begin(Instant::at(0));
         assert!(source.after(start).ps() >= end);
         let Pattern::OnOff { on_until, .. } = source.pattern else { panic!("it is one") };
@@ -388,15 +397,7 @@ mod tests {
         let first = |replication: u64| {
             let generator = Randomness { seed: 1, replication }.named("test");
             let pattern = Pattern::Poisson { mean: MEAN };
-            let mut source = CellSource {
-                outgoing: 0,
-                unit: Unit::CELL,
-                position: 0,
-                pattern,
-                generator,
-                sizes: None,
-                stop: NEVER,
-            };
+            let mut source = source(pattern, generator);
             source.begin(start).since(start).ps()
         };
         let waits: Vec<_> = (0..count).map(first).collect();

@@ -269,6 +269,31 @@ fn packets_of_exponential_sizes_come_at_the_same_times() {
     );
 }
 
+/// Packets are counted octet by octet wherever they travel whole: on a link that reorders, too, and only from the warm-up on. All that are sent
+/// arrive before the end, of 1000 of each size more than 400 kB.
+#[test]
+fn octets_of_packets_of_exponential_sizes_are_those_that_arrive_in_the_measured_time() {
+    let traffic = "{ kind = \"poisson\", rate = \"400 kbit/s\", packet = \"500 B\", packet-distribution = \"exponential\" }";
+    let goodput = |more: &[(&str, &str)]| {
+        let flow =
+            format!("[{{ name = \"1\", from = \"a\", to = \"b\", traffic = {traffic}, stop = \"10 s\" }}]");
+        let all = [("flow", flow.as_str()), ("switch.buffer", "unlimited"), ("duration", "20 s")];
+        numbers(&run_recorded(PAIR, &[&all[..], more].concat()).flows, "goodput")[0]
+    };
+    let all = goodput(&[]) * 20.0 / 8.0;
+    assert!(all > 400e3 && all.fract() == 0.0, "{all} B");
+    // In another order.
+    let reorder = ("link.reorder", "{ share = 0.5, delay = \"30 ms\" }");
+    assert_eq!(goodput(&[reorder]) * 20.0 / 8.0, all);
+    for more in [&[][..], &[reorder]] {
+        let of_window = |warm_up: &str| goodput(&[more, &[("warm-up", warm_up)]].concat());
+        // Those of the later half, and none after the last.
+        let late = of_window("5 s") * 15.0 / 8.0;
+        assert!((0.3..0.7).contains(&(late / all)), "{late} of {all} B");
+        assert_eq!(of_window("15 s"), 0.0);
+    }
+}
+
 #[test]
 fn packets_without_tcp_have_a_size_that_makes_sense() {
     for (traffic, expected) in [

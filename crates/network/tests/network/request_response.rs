@@ -268,6 +268,19 @@ fn requests_without_a_whole_answer_are_unfinished() {
         assert_eq!(metric(&result, "requests_unfinished"), unfinished as f64);
         assert_time(metric(&result, "request_age_max"), age);
     }
+    // An answer that has arrived and is not read yet is unfinished: it has come after 11.26 + 2.4 ms, and its reading takes 5.6 ms.
+    for (duration, unfinished, age) in [("19.2 ms", 1, 19.2e-3), ("19.3 ms", 0, 0.0)] {
+        let result = run_traced(ALONE, &[("tcp.read-rate", "1 Mbit/s"), ("duration", duration)]);
+        assert_eq!(result.flows.counts("requests_unfinished"), [unfinished], "{duration}");
+        assert_time(metric(&result, "request_age_max"), age);
+    }
+    // Of several clients, the one that has waited for longest.
+    let starts = "[{ name = \"2\", start = \"3 ms\" }, { name = \"3\", start = \"9 ms\" }]";
+    let several =
+        [("topology.sources", "3"), ("duration", "10 ms"), ("flow", starts), ("traffic.start", "1 ms")];
+    let result = run_traced(ALONE, &several);
+    assert_eq!(metric(&result, "requests_unfinished"), 3.0);
+    assert_time(metric(&result, "request_age_max"), 9e-3);
     // Wherever the request was written: the path is dark from 10 ms on, before the answer is there.
     let dark =
         [("link.dark", "{ from = \"8 ms\", length = \"10 s\" }"), ("duration", "2 s"), ("warm-up", "1 s")];

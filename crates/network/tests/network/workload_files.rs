@@ -196,6 +196,7 @@ fn files_that_cannot_be_used_are_errors_with_their_line() {
     for (keys, expected) in [
         (format!("{one}from = \"src1\""), "group.0.from: the transfers say which hosts send"),
         (format!("{one}flows = 2"), "group.0.flows: the transfers say"),
+        (format!("{one}senders = 1"), "group.0.senders: the transfers say which hosts send"),
         (
             one.replace("dest1", "dst1"),
             "group.0.transfers.0.to: unknown host \"dst1\"; did you mean \"dest1\"?",

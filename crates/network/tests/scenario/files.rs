@@ -514,6 +514,12 @@ fn a_key_of_another_table_is_told_as_such() {
         (MINIMAL, "mss", "1000 B", "it is tcp.mss (keys: schema,"),
         (MINIMAL, "tcp.ecn-threshold", "3", ""),
         (MINIMAL, "switch.loss", "0.1", "it is link.loss"),
+        (
+            MINIMAL,
+            "switch.from",
+            "'a'",
+            "it stands in a [[link-override]], a [[port]], a [[group]] or a [[flow]] (keys:",
+        ),
         (MINIMAL, "measures.sample", "1 ms", "it is a key of the scenario itself, above its tables"),
         (MINIMAL, "vc.switch", "{}", "[switch] is a table of its own"),
         (MINIMAL, "link.grid", "{}", "unknown key \"grid\" (keys:"),
