@@ -19,6 +19,9 @@ pub const SECOND: Time = 1_000_000_000_000;
 /// "Never": later than any event.
 pub const NEVER: Time = Time::MAX;
 
+/// After the end of any run, and so early that the sum with a time of a run is a time: when what has its turn even later has it.
+pub const AFTER_ALL: Time = NEVER / 2;
+
 /// `time` in seconds, for output only: models compute in integers.
 #[must_use]
 pub fn seconds(time: Time) -> f64 {

@@ -8,13 +8,10 @@ use celltrain_engine::{
     Instant, Slot, Time,
     merge::{Merge, TieBreak},
     stream::{StreamId, Train},
-    time::NEVER,
+    time::AFTER_ALL,
 };
 
 use crate::{flight::Streams, port::Line};
-
-/// After the end of any run: what has no turn before it never goes on.
-const AFTER_ALL: Instant = Instant::at(NEVER / 2);
 
 /// The shaper of a VC.
 #[derive(Debug)]
@@ -99,7 +96,8 @@ impl Shaper {
                 Line::Cells { slot, .. } => self.cells(&train, slot),
                 Line::Packets { octet, overhead, .. } => self.packet(&train, octet, overhead),
             };
-            self.free = self.free.min(AFTER_ALL);
+            // What has no turn before the end of any run never goes on.
+            self.free = self.free.min(Instant::at(AFTER_ALL));
             // Its trains join no other, whatever their numbers.
             streams[self.output[0]].push_apart(0, &head);
             if head.count == train.count {
@@ -230,7 +228,7 @@ mod tests {
         let trains: Vec<_> = (0..count).map(|at| Train::single(Instant::start_of(at), packet)).collect();
         let times: Vec<_> = shaped(line, &trains, 1_000_000).iter().map(|unit| unit.0).collect();
         assert!(times.is_sorted());
-        assert_eq!(times.last(), Some(&AFTER_ALL));
+        assert_eq!(times.last(), Some(&Instant::at(AFTER_ALL)));
     }
 
     proptest! {

@@ -20,7 +20,12 @@ use celltrain_atm::{
     aal5::{self, Reassembly},
     cell,
 };
-use celltrain_engine::{Fingerprint, Time, merge::Merge, stream::StreamId, time::NEVER};
+use celltrain_engine::{
+    Fingerprint, Time,
+    merge::Merge,
+    stream::StreamId,
+    time::{AFTER_ALL, NEVER},
+};
 use celltrain_tcp::{Ecn, Receiver, Tcp};
 
 use self::{
@@ -448,7 +453,8 @@ impl Host {
     /// Everything before its clock has been handled: tells the outputs how far they are known.
     pub(crate) fn promise(&self, streams: &mut Streams) {
         // What waits for the IP layer has been sent ahead; what comes next waits for it.
-        let horizon = self.served_ahead().map_or(self.clock, |ip| self.clock.max(ip.free()) + ip.shortest());
+        let served = |ip: &IpLayer| (self.clock.max(ip.free()) + ip.shortest()).min(AFTER_ALL);
+        let horizon = self.served_ahead().map_or(self.clock, served);
         for &output in &self.parts.outputs {
             streams[output].advance_horizon(horizon);
         }

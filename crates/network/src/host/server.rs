@@ -2,7 +2,11 @@
 
 use std::collections::VecDeque;
 
-use celltrain_engine::{Instant, Slot, Time, random::Generator, time::NEVER};
+use celltrain_engine::{
+    Instant, Slot, Time,
+    random::Generator,
+    time::{AFTER_ALL, NEVER},
+};
 
 /// How long a packet takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,14 +45,15 @@ impl<T> Server<T> {
         Self { generator, last: Instant::default(), next: NEVER, first: None, queue: VecDeque::new() }
     }
 
-    /// A packet arrives; returns when it will be done.
+    /// A packet arrives; returns when it will be done, or [`AFTER_ALL`] if that is later.
     #[inline]
     pub(crate) fn serve(&mut self, now: Time, service: Service) -> Time {
         let start = self.last.max(Instant::at(now));
-        self.last = match service.spread {
+        let done = match service.spread {
             0 => start.plus(service.mean),
             spread => start.delayed(service.shortest() + self.draw(spread)),
         };
+        self.last = done.min(Instant::at(AFTER_ALL));
         self.last.ps()
     }
 
@@ -91,6 +96,8 @@ impl<T> Server<T> {
 
 #[cfg(test)]
 mod tests {
+    use celltrain_engine::time::SECOND;
+
     use super::*;
 
     #[test]
@@ -109,5 +116,16 @@ mod tests {
         }
         assert_eq!(left, [(10, 'a'), (20, 'b'), (30, 'c'), (60, 'd'), (70, 'e')]);
         assert!(server.leave().is_none());
+    }
+
+    /// A thousand packets of a million seconds each take 32 years, and 64 bits of picoseconds are 213 days.
+    #[test]
+    fn what_is_never_done_is_done_after_all() {
+        let mut server = Server::<()>::new(None);
+        let service = Service { mean: Slot::of_ps(1_000_000 * SECOND), spread: 0 };
+        let done: Vec<_> = (0..1000).map(|now| server.serve(now, service)).collect();
+        assert!(done.is_sorted());
+        assert_eq!((done[0], done[8], done[9]), (1_000_000 * SECOND, 9_000_000 * SECOND, AFTER_ALL));
+        assert_eq!(server.free(), AFTER_ALL);
     }
 }

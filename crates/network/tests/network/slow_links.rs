@@ -1,4 +1,4 @@
-//! Links of 1 kbit/s behind buffers without limits: what waits there may take longer than any time that a run knows.
+//! Links of 1 kbit/s behind buffers without limits, and hosts as slow: what waits there may take longer than any time that a run knows.
 
 use celltrain_network::RunResult;
 
@@ -12,8 +12,8 @@ fn run(link: &str, more: &str) -> RunResult {
     let text = format!(
         "schema = 1\nname = \"slow\"\nduration = \"100 s\"\nsample = \"10 s\"\nlink = {{ delay = \"1 ms\", {link} }}\n\
          topology = {{ kind = \"backbone\", pairs = 1, flows = 4000 }}\nswitch.buffer = \"unlimited\"\ntraffic.kind = \"greedy\"\n{more}\n\
-         [tcp]\nstack = \"newreno\"\nmss = \"65000 B\"\ninitial-window = 10\nwindow-scaling = true\nreceive-window = \"1 GB\"\n\
-         rto-min = \"1000 s\"\nrto-initial = \"1000 s\"\nrto-max = \"1000 s\"\n"
+         tcp.stack = \"newreno\"\ntcp.mss = \"65000 B\"\ntcp.initial-window = 10\ntcp.window-scaling = true\ntcp.receive-window = \"1 GB\"\n\
+         tcp.rto-min = \"1000 s\"\ntcp.rto-initial = \"1000 s\"\ntcp.rto-max = \"1000 s\"\n"
     );
     run_traced(&text, &[])
 }
@@ -41,4 +41,21 @@ fn all_that_the_windows_allow_waits_in_a_slow_shaper() {
         let result = run(&format!("framing = \"{framing}\", rate = \"10 Gbit/s\""), "vc.pcr = \"1 kbit/s\"");
         assert_eq!(total(&result.flows, "cells_sent"), sent, "{framing}");
     }
+}
+
+/// A packet takes 1000 s in the IP layer, or longer in the processor, if the run lasted: none gets to the interface.
+#[test]
+fn all_that_the_windows_allow_waits_in_a_slow_host() {
+    for slow in
+        ["host.ip-rate = \"0.001 packet/s\"", "host = { ip-rate = \"0.001 packet/s\", ip-serves = \"both\" }"]
+    {
+        let result = run("framing = \"packets\", rate = \"10 Gbit/s\"", slow);
+        assert_eq!(
+            (total(&result.flows, "segments_sent"), total(&result.flows, "cells_sent")),
+            (PACKETS, 0),
+            "{slow}"
+        );
+    }
+    let result = run("framing = \"packets\", rate = \"10 Gbit/s\"", "tcp.processing-delay = \"1000000 s\"");
+    assert_eq!((total(&result.flows, "segments_sent"), total(&result.flows, "cells_sent")), (PACKETS, 0));
 }
