@@ -54,11 +54,11 @@ impl<C: Item + Default> Alone<C> {
                 };
             }
             end = train.last().ps();
-        }
-        if end >= until {
-            let part = self.part(until);
-            let end = part.last().ps();
-            return Some((part, end));
+            if end >= until {
+                let part = self.part(until);
+                let end = part.last().ps();
+                return Some((part, end));
+            }
         }
         self.next += 1;
         self.trains.get_mut(self.next - 1).map(|train| (train, end))
@@ -112,10 +112,11 @@ impl<C: Item + Default> Alone<C> {
 }
 
 impl Merge {
-    /// Whether there is one input only, and it has run dry.
+    /// Whether there is one input only, which has run dry, or none.
     #[inline]
-    pub fn sole_input_is_dry<C: Item>(&self, streams: &[Stream<C>]) -> bool {
+    pub fn is_dry<C: Item>(&self, streams: &[Stream<C>]) -> bool {
         match self {
+            Self::None => true,
             Self::Sole([input]) => streams[*input].is_empty(),
             Self::Many(_) => false,
         }
@@ -126,6 +127,7 @@ impl Merge {
     #[inline]
     pub fn lend_alone<C: Item + Default>(&mut self, streams: &mut [Stream<C>]) -> Option<Alone<C>> {
         let stream = match self {
+            Self::None => None,
             Self::Sole([input]) => streams[*input].first().map(|_| *input),
             Self::Many(many) => {
                 let many = many.as_mut().expect(NOT_LENT);

@@ -151,6 +151,21 @@ impl Keys {
         }
     }
 
+    /// The only two, the first of them first, if there are just two.
+    #[inline]
+    pub(crate) fn only_two(&self) -> Option<[Key; 2]> {
+        match self.near() {
+            [second, first] if self.far.is_empty() => Some([*first, *second]),
+            _ => None,
+        }
+    }
+
+    /// Removes the only two.
+    #[inline]
+    pub(crate) fn remove_only_two(&mut self) {
+        self.near.truncate(self.spare);
+    }
+
     /// The only one becomes `key`.
     #[inline]
     pub(crate) fn replace_only(&mut self, key: Key) {

@@ -26,6 +26,7 @@ pub mod time;
 mod train;
 pub mod visit;
 pub mod weave;
+mod whole;
 
 pub use fingerprint::Fingerprint;
 pub use time::{Instant, Slot, Time};

@@ -20,22 +20,24 @@ pub enum TieBreak {
 /// The inputs of a process, merged by arrival time.
 #[derive(Debug, Clone)]
 pub enum Merge {
+    /// None: of a host that only sends.
+    None,
     /// The only one: nothing is merged, and nothing kept. Most processes have one.
     Sole([StreamId; 1]),
-    /// None or several. Lent while they are merged, so that what holds the merge can be written to meanwhile.
+    /// Several. Lent while they are merged, so that what holds the merge can be written to meanwhile.
     Many(Option<Box<Many>>),
 }
 
 /// Several inputs, and which is due next.
 #[derive(Debug, Clone)]
 pub struct Many {
-    inputs: Box<[StreamId]>,
+    pub(crate) inputs: Box<[StreamId]>,
     /// Every input with items.
-    keys: Keys,
+    pub(crate) keys: Keys,
     /// Inputs without items, to be looked at again at the next visit.
     starved: Vec<u32>,
     /// What is compared of keys: without the inputs, if ties are broken at random.
-    ties: Compared,
+    pub(crate) ties: Compared,
     /// Breaks ties, where it is random.
     generator: Option<Box<Generator>>,
 }
@@ -58,8 +60,10 @@ impl Merge {
     /// If there are more than 2^20 of them.
     #[must_use]
     pub fn new(inputs: &[StreamId], ties: TieBreak) -> Self {
-        if let &[input] = inputs {
-            return Self::Sole([input]);
+        match *inputs {
+            [] => return Self::None,
+            [input] => return Self::Sole([input]),
+            _ => {}
         }
         assert!(inputs.len() <= 1 << SPARE_BITS, "{} streams enter one process", inputs.len());
         let (ties, generator) = match ties {
@@ -82,6 +86,7 @@ impl Merge {
     #[must_use]
     pub fn inputs(&self) -> &[StreamId] {
         match self {
+            Self::None => &[],
             Self::Sole(input) => input,
             Self::Many(many) => &many.as_ref().expect(NOT_LENT).inputs,
         }
@@ -98,14 +103,14 @@ impl Merge {
         }
     }
 
-    /// Lends several inputs until [`Merge::take_back`]; `None` if there is one only.
+    /// Lends several inputs until [`Merge::take_back`]; `None` if there are not several.
     ///
     /// # Panics
     /// If they are lent.
     #[inline]
     pub fn lend(&mut self) -> Option<Box<Many>> {
         match self {
-            Self::Sole(_) => None,
+            Self::None | Self::Sole(_) => None,
             Self::Many(many) => Some(many.take().expect(NOT_LENT)),
         }
     }
@@ -128,6 +133,7 @@ impl Merge {
     #[inline(never)]
     pub fn next<C: Item>(&mut self, until: Time, streams: &mut [Stream<C>], train: &mut Train<C>) -> bool {
         match self {
+            Self::None => false,
             Self::Sole([input]) => streams[*input].take_before(until, train),
             Self::Many(many) => many.as_mut().expect(NOT_LENT).next::<false, C>(until, streams, train),
         }
@@ -230,48 +236,12 @@ impl Many {
         Taken::Train
     }
 
-    /// Takes whole trains, in the order in which their first items arrive, which is before `until`, as many as there are or as there is room
-    /// for. Returns them.
-    pub fn take_trains<'a, C: Item>(
-        &mut self,
-        until: Time,
-        streams: &mut [Stream<C>],
-        room: &'a mut [Train<C>],
-    ) -> &'a mut [Train<C>] {
-        let mut taken = 0;
-        while taken < room.len() {
-            let (mut first, second) = self.keys.first_two();
-            if first.arrival().ps() >= until {
-                break;
-            }
-            let mut limit = second.under(self.ties).min(Key::start_of(until));
-            if second.arrival().ps() == first.arrival().ps() {
-                // What ties is drawn again for each train.
-                (first, _) = self.break_tie(first, second.under(self.ties));
-                limit = limit.min(first.under(self.ties));
-            }
-            let stream = &mut streams[self.inputs[first.input() as usize]];
-            let mut count = 0;
-            for (train, place) in stream.trains().iter().zip(&mut room[taken..]) {
-                if count > 0 && first.at(train.first).under(self.ties) >= limit {
-                    break;
-                }
-                *place = *train;
-                count += 1;
-            }
-            taken += count;
-            let next = stream.remove(count);
-            self.go_on(first, next);
-        }
-        &mut room[..taken]
-    }
-
     /// The first item and the limit of its train, where the next input is due in the same picosecond: an item that ties with one of
     /// another input may lose. Where ties are broken at random, one of the keys that arrive at this instant becomes the first; it may send
     /// all of its items that arrive then.
     #[cold]
     #[inline(never)]
-    fn break_tie(&mut self, first: Key, limit: Key) -> (Key, Key) {
+    pub(crate) fn break_tie(&mut self, first: Key, limit: Key) -> (Key, Key) {
         match &mut self.generator {
             Some(generator) if limit <= first.under(self.ties) => {
                 (self.keys.break_tie(first, generator), first.instant_after())
@@ -348,6 +318,14 @@ impl Many {
     #[inline]
     fn head<'a, C: Item>(&self, key: Key, streams: &'a [Stream<C>]) -> Option<&'a Train<C>> {
         streams[self.inputs[key.input() as usize]].first()
+    }
+
+    /// As [`Many::go_on`], of an input whose key was removed.
+    pub(crate) fn reinsert(&mut self, key: Key, next: Option<Instant>) {
+        match next {
+            Some(next) => self.keys.insert(key.at(next)),
+            None => self.starved.push(key.input()),
+        }
     }
 
     /// The first input has run dry.
@@ -446,7 +424,7 @@ impl Many {
 
     /// The first input's next item arrives at `next`, if it has one.
     #[inline]
-    fn go_on(&mut self, first: Key, next: Option<Instant>) {
+    pub(crate) fn go_on(&mut self, first: Key, next: Option<Instant>) {
         match next {
             Some(next) => self.keys.replace_first::<false>(first.at(next)),
             None => self.starve(first),

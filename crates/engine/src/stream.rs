@@ -239,6 +239,21 @@ impl<C: Item> Stream<C> {
         self.trains.extend_from_slice(trains);
     }
 
+    /// Appends trains of a single item each, with what `change` makes of their items, to a stream of such trains, which are on no grid and
+    /// do not join.
+    #[inline(always)]
+    pub fn push_changed(&mut self, trains: &[Train<C>], change: impl Fn(&mut C)) {
+        let first = trains.first().map_or(NEVER, |train| train.first.ps());
+        assert!(first >= self.horizon, "an item arrives before the horizon of its stream");
+        self.pushed += trains.len() as u64;
+        self.make_room_for(trains.len());
+        self.trains.extend(trains.iter().map(|train| {
+            let mut train = *train;
+            change(&mut train.item);
+            train
+        }));
+    }
+
     /// Appends a train of a single item to a stream of such trains, which are on no grid and do not join.
     #[inline(always)]
     pub fn push_single(&mut self, train: &Train<C>) {

@@ -37,15 +37,13 @@ impl Host {
     /// Handles what happens before `until`: arrivals first among events of the same time. Cells matter to a host when the
     /// last one of their frame arrives; what happens inside it while the others come does not part them.
     pub(super) fn handle(&mut self, until: Time, streams: &mut Streams) -> u64 {
-        if self.next_event() >= until && self.merge.sole_input_is_dry(streams) {
-            return 0;
-        }
-        let events = if self.is_plain {
-            self.handle_inputs::<true>(until, streams)
-        } else {
-            self.handle_inputs::<false>(until, streams)
+        let arrived = match (self.merge.is_dry(streams), self.is_plain) {
+            (true, _) => 0,
+            (false, true) => self.handle_inputs::<true>(until, streams),
+            (false, false) => self.handle_inputs::<false>(until, streams),
         };
-        events + self.handle_until(until, streams)
+        let own = if self.next_event() < until { self.handle_until(until, streams) } else { 0 };
+        arrived + own
     }
 
     /// Handles what arrives before `until`, and what happens before it does, in a host that is `PLAIN` or may not be.

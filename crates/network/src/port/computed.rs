@@ -258,7 +258,7 @@ impl<F: Fifo> PortCore<Computed<F>> {
     #[inline(always)]
     pub(super) fn rests_until(&mut self, until: Time, streams: &Streams) -> bool {
         let observed = self.service.per_vc.is_some() || self.control.is_some();
-        let rests = !observed && self.merge.sole_input_is_dry(streams);
+        let rests = !observed && self.merge.is_dry(streams);
         if rests {
             self.service.fifo.advance(Instant::start_of(until));
         }

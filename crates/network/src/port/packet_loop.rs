@@ -125,7 +125,7 @@ impl PortCore<Computed<PacketFifo>> {
                 // What comes behind one that leaves late leaves late.
                 passed += self.time_packets::<true, P>(policy, &mut packets[passed..], counts);
             }
-            self.send_packets(&mut packets[..passed], streams);
+            self.send_packets(&packets[..passed], streams);
             packets = &mut packets[passed..];
             let Some(packet) = packets.first_mut() else { return };
             let (at, item, fifo) = (packet.first, &packet.item, &mut self.service.fifo);
@@ -190,22 +190,20 @@ impl PortCore<Computed<PacketFifo>> {
         passed
     }
 
-    /// Sends packets on that were accepted.
+    /// Sends packets on that were accepted: those of one VC that follow one another at once.
     #[inline(never)]
-    fn send_packets(&mut self, packets: &mut [Train<Cell>], streams: &mut Streams) {
-        let Some(&Train { item: Cell { mut vc, .. }, .. }) = packets.first() else { return };
-        let mut entry = &mut self.entries[vc as usize];
-        let mut output = &mut streams[entry.output];
-        for packet in packets {
-            let item = &mut packet.item;
-            if item.vc != vc {
-                vc = item.vc;
-                entry = &mut self.entries[vc as usize];
-                output = &mut streams[entry.output];
-            }
-            entry.accepted[usize::from(item.clp)] += 1;
-            item.vc = entry.next_vc;
-            output.push_single(packet);
+    fn send_packets(&mut self, mut packets: &[Train<Cell>], streams: &mut Streams) {
+        while let Some(&Train { item: Cell { vc, clp, .. }, .. }) = packets.first() {
+            let is_alike =
+                |packet: &&Train<Cell>| packet.item.vc == vc && packet.item.clp == clp && packet.count == 1;
+            let alike = packets.iter().take_while(is_alike).count();
+            assert!(alike > 0, "a packet is a train of its own: {:?}", packets[0]);
+            let (row, others) = packets.split_at(alike);
+            let entry = &mut self.entries[vc as usize];
+            entry.accepted[usize::from(clp)] += alike as u64;
+            let next_vc = entry.next_vc;
+            streams[entry.output].push_changed(row, |item| item.vc = next_vc);
+            packets = others;
         }
     }
 
