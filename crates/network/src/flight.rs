@@ -169,6 +169,11 @@ impl SentTimes {
         number
     }
 
+    /// As [`PayloadQueue::sent`].
+    pub(crate) fn sent(&self) -> u32 {
+        self.times.sent()
+    }
+
     /// Frame `number` has arrived whole at `now`, and those before it have arrived or are lost; returns its transfer delay.
     #[inline]
     pub(crate) fn arrive(&mut self, number: u32, now: Time) -> Time {

@@ -136,12 +136,6 @@ impl Outgoing {
         self.payloads.expect("a VC that carries TCP has a payload queue") as usize
     }
 
-    /// Whether its frames travel as cells, without contents, and nobody wants to know when they were sent.
-    #[inline]
-    fn is_unfollowed(&self) -> bool {
-        self.framing == Framing::Cells && self.payloads.is_none() && self.sent.is_none()
-    }
-
     /// Frames are numbered as they are sent: the next one must have this number.
     #[inline]
     fn check_number(&self, number: u32) {

@@ -74,8 +74,8 @@ impl Host {
         let vc = &mut self.parts.outgoing[cells.outgoing as usize];
         let (streams, flight) = streams.parts();
         let stream = &mut streams[vc.stream];
-        if vc.is_unfollowed() && cells.as_poisson().is_some() {
-            let sent = send_poisson(&mut source.next, cells, vc, until, stream);
+        if cells.as_poisson().is_some() {
+            let sent = send_followed(&mut source.next, cells, vc, until, (stream, flight));
             return (source.next.ps(), sent);
         }
         let mut sent = 0;
@@ -105,21 +105,49 @@ impl Host {
     }
 }
 
-/// A Poisson source sends frames of cells of which nobody asks when they were sent, as [`Host::send_bare`] does. Returns how many.
+/// A Poisson source sends frames or packets, all alike, as [`Host::send_bare`] does; when they were sent is kept where somebody asks for
+/// it. Returns how many.
+fn send_followed(
+    next: &mut Instant,
+    cells: &mut CellSource,
+    vc: &mut Outgoing,
+    until: Time,
+    (stream, flight): (&mut Stream<Cell>, &mut InFlight),
+) -> u64 {
+    if let Some(payloads) = vc.payloads {
+        let queue = &mut flight.packets[payloads as usize];
+        let sent = send_poisson(next, cells, vc, until, stream, |at| {
+            *queue.send().1 = Packet { sent: at, ..Packet::default() };
+        });
+        vc.check_number(queue.sent());
+        return sent;
+    }
+    let Some(times) = vc.sent.map(|sent| &mut flight.sent[sent as usize]) else {
+        return send_poisson(next, cells, vc, until, stream, |_| ());
+    };
+    let sent = send_poisson(next, cells, vc, until, stream, |at| _ = times.send(at));
+    vc.check_number(times.sent());
+    sent
+}
+
+/// As [`send_followed`]; `follow` is told when each is sent.
+#[inline(always)]
 fn send_poisson(
     next: &mut Instant,
     cells: &mut CellSource,
     vc: &mut Outgoing,
     until: Time,
     stream: &mut Stream<Cell>,
+    mut follow: impl FnMut(Time),
 ) -> u64 {
-    let Unit { frame: length, ecn, .. } = cells.unit;
+    let Unit { frame: length, octets, ecn, .. } = cells.unit;
     let limit = until.min(cells.stop);
     let Some((mean, generator)) = cells.as_poisson() else { return 0 };
-    let item = vc.next(Cell { length, ecn, ..Cell::default() }, length);
+    let item = vc.next(Cell { length, octets, ecn, ..Cell::default() }, length);
     let first = Train { count: length.into(), ..Train::single(*next, item) };
     let mut after = first.first;
     let sent = stream.push_row(0, first, |frame| {
+        follow(after.ps());
         after = after.delayed(generator.exponential(mean));
         frame.first = after;
         frame.item.frame = frame.item.frame.wrapping_add(1);
