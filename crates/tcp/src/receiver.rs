@@ -429,6 +429,7 @@ impl Receiver {
     // RFC 5681 §4.2: MUST acknowledge within 500 ms (key `delayed-ack`)
     /// Acknowledges what arrived in order: every n-th full segment at once, others after the delay (RFC 9293
     /// section 3.8.6.3).
+    #[inline]
     fn delay_ack(&mut self, now: Time) {
         let (every, mss) = (u64::from(self.params.ack_every), u64::from(self.params.mss));
         // Linux takes part of a segment behind full ones for another (`__tcp_ack_snd_check`).

@@ -27,6 +27,7 @@ impl Clock {
     }
 
     /// What the clock shows at `now`: a multiple of the tick.
+    #[inline]
     pub(crate) const fn read(self, now: Time) -> Time {
         match (now + self.phase).checked_div(self.tick) {
             Some(ticks) => ticks * self.tick,
@@ -36,12 +37,14 @@ impl Clock {
 
     /// The time since the clock showed `reading`. A coarse clock counts the tick in which the interval began
     /// as a whole one, so that no sample is zero and none is too short; ns-2 does not.
+    #[inline]
     pub(crate) const fn since(self, reading: Time, now: Time) -> Time {
         self.read(now).saturating_sub(reading) + self.begun
     }
 
     /// When a timer of `length` set at `now` expires: on a coarse clock that timers follow at the n-th tick from now,
     /// for the n ticks that cover the length, so up to one tick early.
+    #[inline]
     pub(crate) const fn expiry(self, now: Time, length: Time) -> Time {
         match (now + self.phase).checked_div(self.tick) {
             Some(ticks) if self.timer_on_ticks => {
@@ -219,21 +222,25 @@ impl RetransmissionTimer {
         Self { estimator: RttEstimator::new(params), clock: Clock::new(params), deadline: NEVER, timed: None }
     }
 
+    #[inline]
     pub(crate) const fn deadline(&self) -> Time {
         self.deadline
     }
 
     /// When it expires if it starts at `now` unless it runs.
+    #[inline]
     pub(crate) const fn expiry_if_started(&self, now: Time) -> Time {
         if self.deadline == NEVER { self.clock.expiry(now, self.estimator.rto()) } else { self.deadline }
     }
 
     /// Starts the timer unless it runs (rule 5.1).
+    #[inline]
     pub(crate) const fn start(&mut self, now: Time) {
         self.deadline = self.expiry_if_started(now);
     }
 
     /// Starts the timer afresh (rules 5.3 and 5.6).
+    #[inline]
     pub(crate) const fn restart(&mut self, now: Time) {
         self.deadline = self.clock.expiry(now, self.estimator.rto());
     }

@@ -253,18 +253,21 @@ pub struct Segment {
 
 impl Segment {
     /// The sequence number after the last one that the segment takes, for payload and FIN (SEG.SEQ + SEG.LEN of RFC 9293).
+    #[inline]
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.seq + self.len as u64 + self.is_fin() as u64
     }
 
     /// Whether it closes the direction in which it goes.
+    #[inline]
     #[must_use]
     pub const fn is_fin(&self) -> bool {
         self.flags.contains(Flags::FIN)
     }
 
     /// Bytes of the TCP header with its options, padded to words of four.
+    #[inline]
     #[must_use]
     pub const fn header_bytes(&self) -> u32 {
         let timestamps = if self.timestamps.is_some() { TIMESTAMPS_BYTES } else { 0 };
@@ -276,6 +279,7 @@ impl Segment {
     }
 
     /// Bytes of the IP packet: IP header, TCP header and payload.
+    #[inline]
     #[must_use]
     pub const fn ip_bytes(&self) -> u32 {
         IP_HEADER_BYTES + self.header_bytes() + self.len

@@ -24,6 +24,9 @@ impl Timers {
     #[inline]
     pub(crate) fn set(&mut self, index: u32, deadline: Time) {
         let (mut place, mut least) = (self.tree.len() / 2 + index as usize, deadline);
+        if self.tree[place] == least {
+            return;
+        }
         self.tree[place] = least;
         while place > 1 {
             least = least.min(self.tree[place ^ 1]);

@@ -177,9 +177,11 @@ impl Histogram {
         if self.blocks.is_empty() {
             self.first = number as u32;
         }
-        let before = self.first.saturating_sub(number as u32);
-        self.blocks.splice(..0, (0..before).map(|_| None));
-        self.first -= before;
+        if self.first > number as u32 {
+            let before = self.first - number as u32;
+            self.blocks.splice(..0, (0..before).map(|_| None));
+            self.first -= before;
+        }
         let place = number - self.first as usize;
         if place >= self.blocks.len() {
             self.blocks.resize(place + 1, None);

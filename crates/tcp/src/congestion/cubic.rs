@@ -116,6 +116,7 @@ fn in_segments(flow: &Flow) -> bool {
 }
 
 impl CongestionControl for Cubic {
+    #[inline]
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
         if flow.cwnd < flow.ssthresh {
             // The next congestion avoidance is a stage of its own, as behind an idle time.

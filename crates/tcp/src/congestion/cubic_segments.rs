@@ -155,6 +155,7 @@ impl WholeSegments {
     }
 
     /// By how many segments `acked` bytes open a window of `cwnd` segments.
+    #[inline]
     pub(super) fn increase(&mut self, now: Time, cwnd: u64, acked: u64, mss: u64) -> u64 {
         self.bytes += acked;
         let segments = self.bytes / mss;

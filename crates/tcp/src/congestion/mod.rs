@@ -185,6 +185,7 @@ impl CongestionControl for Congestion {
     /// The window grows neither beyond the receiver's, where it would mean nothing, nor for an ACK that echoes a
     /// congestion mark (RFC 3168 section 6.1.2) and does not say what of it was marked, nor while the application does not use it (RFC 9438 section 5.8, RFC
     /// 7661).
+    #[inline]
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
         if flow.echoed && !self.grows_beside_marks(flow) {
             return;
