@@ -8,7 +8,9 @@ use celltrain_atm::{
 };
 use celltrain_engine::merge::{Merge, TieBreak};
 
-use super::{Builder, HostDraft, Place, PortDraft, joints::line, made::Made, pauses::PausedLinks};
+use super::{
+    Builder, HostDraft, Place, PortDraft, chains::in_chains, joints::line, made::Made, pauses::PausedLinks,
+};
 use crate::{
     channel::{Channel, RateSchedule},
     flight::Streams,
@@ -101,7 +103,8 @@ impl Builder<'_> {
         self.streams.shrink_to_fit();
         self.flight.packets.shrink_to_fit();
         made.nodes.shrink_to_fit();
-        let (order, streams) = (made.order(&order), Streams::new(self.streams, self.flight));
+        let order = in_chains(&made.order(&order), &made.nodes, self.streams.len());
+        let streams = Streams::new(self.streams, self.flight);
         Some(Network::new(made.nodes, made.places, order, streams, flows, self.randomness))
     }
 

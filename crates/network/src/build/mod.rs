@@ -1,6 +1,7 @@
 //! From a graph to processes and streams.
 
 mod backlog;
+mod chains;
 mod circuits;
 mod drafts;
 mod finish;
