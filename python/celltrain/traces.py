@@ -270,13 +270,16 @@ def flow_groups(flows: "pl.DataFrame | Mapping[str, Any]") -> dict[str, str]:
         for end in range(len(flow.rstrip(digits)), len(flow)):
             if flow[:end] in takers:
                 takers[flow[:end]].add(group)
-    names = {
-        group: name
-        if (name := called.get(group)) is not None and takers[name] == {group}
-        else f"group {group}"
-        for group in members
-    }
-    return {flow: names[group] for flow, group in groups.items()}
+    named = {group: name for group, name in called.items() if takers[name] == {group}}
+    if {f"group {group}" for group in members} & {*named.values()} and len(named) < len(members):
+        # One that is called "group 2" is not told from the second by name: its number is its own.
+        named = {group: name for group, name in named.items() if not _is_number(name)}
+    return {flow: named.get(group, f"group {group}") for flow, group in groups.items()}
+
+
+def _is_number(name: str) -> bool:
+    """Whether a group is called as those without a name are."""
+    return name.startswith("group ") and not name.removeprefix("group ").rstrip(digits)
 
 
 def _called(some: Sequence[str]) -> str | None:

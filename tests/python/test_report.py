@@ -537,6 +537,15 @@ def test_a_number_that_ends_the_name_of_a_group_belongs_to_it() -> None:
     assert list(flow_groups(numbers).values()) == ["group 1", "group 1", "group 2", "group 2"]
 
 
+def test_no_two_groups_have_one_name() -> None:
+    """Groups "2", "group 1" and "group 2": the first has a number for a name, which others are called."""
+    flows = ["21", "22", "group 11", "group 21", "bbr1"]
+    names = flow_groups({"flow": flows, "group": [1, 1, 2, 3, 4]})
+    assert [*names.values()] == ["group 1", "group 1", "group 2", "group 3", "bbr"]
+    alone = flow_groups({"flow": ["group 31", "bbr1"], "group": [1, 2]})
+    assert [*alone.values()] == ["group 3", "bbr"]
+
+
 def test_what_is_left_out_of_many_flows_is_said(scenario: ct.Scenario) -> None:
     """Sums are over every flow, and each caption and heading says which flows are shown."""
     short = {"topology.sources": 70, "duration": "60 ms", "warm-up": "10 ms", "vc.mcr": "100 kbit/s"}
