@@ -363,6 +363,8 @@ def unmeasured(name: str, known: Iterable[str], what: str = "metric", runs: str 
         return unknown(what, name, known)
     if not name.strip():
         return InputError(f"expected the name of a {what}, found '{name}'")
+    if (other := of_others(name)) is not None:
+        return InputError(f"unknown {what} '{name}': {other}")
     if (near_one := nearest_of_flows(name)) is not None:
         return InputError(f"unknown {what} '{name}': did you mean '{near_one}'?")
     names, own = [*known], called(name)
@@ -379,6 +381,18 @@ def unmeasured(name: str, known: Iterable[str], what: str = "metric", runs: str 
     near = nearest(name, known_ones | {plain(one): one for one in names}, 6)
     hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     return InputError(f"unknown {what} '{name}': {hint}`celltrain measures` lists all")
+
+
+def of_others(name: str) -> str | None:
+    """What to say of a name such as "utilisation of switch1 > switch2", whose measure is not one of flows."""
+    column, _, owner = name.rpartition(_OF)
+    if not owner.strip() or plain(column) in spellings(("flow",)):
+        return None
+    if (own := spellings(("port",)).get(plain(column))) is not None:
+        chosen = "the summary is about the one that measures.bottleneck names, and the frame 'ports' has all"
+        return f"{own} is a measure of ports, not of groups or flows; {chosen}"
+    own = spellings().get(plain(column))
+    return None if own is None else f"{own} is a measure of whole runs, not of groups or flows"
 
 
 def nearest_of_flows(name: str) -> str | None:
