@@ -48,6 +48,18 @@ fn each_flow_of_a_group_at_a_dumbbell_has_hosts_of_its_own() {
 }
 
 #[test]
+fn a_flow_that_no_group_makes_is_in_none() {
+    let tables = format!("{DUMBBELL}[[group]]\nname = \"a\"\n[[group]]\nname = \"b\"\n");
+    let flow = |keys: &str| format!("[[flow]]\nname = \"own\"\nfrom = \"src-b1\"\nto = \"dest-a1\"\n{keys}");
+    let numbers = |tables: &str| graph(tables).flows.iter().map(|flow| flow.group).collect::<Vec<_>>();
+    assert_eq!(numbers(&(tables.clone() + &flow(""))), [1, 2, 0]);
+    assert_eq!(numbers(&(tables.clone() + &flow("group = 2\n"))), [1, 2, 2]);
+    assert_eq!(numbers(&(tables + "[[flow]]\nname = \"b1\"\nstart = \"1 ms\"\n")), [1, 2]);
+    let source = "[topology]\nkind = \"n-source\"\nsources = 1\n[[flow]]\nname = \"own\"\nfrom = \"src1\"\nto = \"dest1\"\n";
+    assert_eq!(numbers(source), [1, 1], "there are no groups");
+}
+
+#[test]
 fn a_range_of_delays_is_spread_over_the_links_of_its_place() {
     let delays = |graph: &Graph, hop: usize| -> Vec<u64> {
         graph.flows.iter().map(|flow| graph.links[flow.route[hop]].delay.ps() / (MS / 10)).collect()

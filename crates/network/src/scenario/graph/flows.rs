@@ -75,6 +75,8 @@ fn drafts(spec: &Spec, generated: &mut Vec<OutlineFlow>, names: &Names) -> Resul
     if !spec.flow.is_empty() {
         by_name.extend(drafts.iter().enumerate().map(|(index, draft)| (draft.flow.name.clone(), index)));
     }
+    // Beside `[[group]]`s a new flow is in none of them.
+    let group = u32::from(spec.group.is_empty());
     for (index, entry, name) in entries(spec)? {
         let end = |key: &str, node: &Option<String>, known: Option<usize>| match (node, known) {
             (Some(node), _) => find(names, || format!("flow.{index}.{key}"), node),
@@ -90,7 +92,7 @@ fn drafts(spec: &Spec, generated: &mut Vec<OutlineFlow>, names: &Names) -> Resul
         let below = number.map(|number| &drafts[number].flow);
         let flow = OutlineFlow {
             name: name.clone(),
-            group: entry.group.or(below.map(|flow| flow.group)).unwrap_or(1),
+            group: entry.group.or(below.map(|flow| flow.group)).unwrap_or(group),
             from: end("from", &entry.from, below.map(|flow| flow.from))?,
             to: end("to", &entry.to, below.map(|flow| flow.to))?,
             circuit: entry.circuit.clone().or(below.and_then(|flow| flow.circuit.clone())),

@@ -301,7 +301,7 @@ pub struct FlowSpec {
     /// Name of the receiving host; required for a new flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Group in tables of results; 1 for a new flow if not given.
+    /// Group in tables of results. If not given, a new flow has 0, that of no group, where there are `[[group]]`s, and 1 elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<u32>,
     /// Names of the nodes it passes, both hosts included; the shortest path if not given.
