@@ -11,7 +11,8 @@
 //! packet of the fluid system. SCFQ does not: a VC may wait for one packet of each of the others. A packet counts with its own bytes, where
 //! WFQ counts the time that it occupies the link, with what that adds to it.
 //!
-//! Among units with equal tags, that of the VC with the lowest number goes first.
+//! Among units with equal tags, that of the VC with the lowest number goes first. Tags are exact where the shares have a common multiple of at
+//! most 2^64. Elsewhere spacings are rounded up, by less than one part in 2^32, and tags that should be equal may differ.
 //!
 //! The state is a tag for each busy VC, in a heap; the time per unit grows with the logarithm of their number.
 
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Queues, Scheduler, Share, Vcs,
     heap::{Heap, Tag},
+    share::greatest_common_divisor,
 };
 use crate::catalogue::ParamError;
 
@@ -37,10 +39,14 @@ pub struct Params {
 /// size below 2^32.
 const SET_BACK: Tag = 1 << 127;
 
+/// The largest common multiple of shares for which spacings are exact.
+const WHOLE: Tag = 1 << 64;
+
 /// The SCFQ discipline.
 ///
-/// Virtual time is counted in units of 2^-32 of what a byte (or cell) of the VC with the largest share takes. A spacing is
-/// rounded up to such a unit: a VC gets its share to within one part in 2^32.
+/// Virtual time is counted in units of which all spacings are whole, so that tags that should be equal are. Where the shares have no
+/// common multiple below `WHOLE`, the unit is 2^-32 of what a byte (or cell) of the VC with the largest share takes, and a spacing is
+/// rounded up to it: a VC gets its share to within one part in 2^32.
 #[derive(Debug, Clone)]
 pub struct Scfq {
     /// Virtual time that a byte (or cell) of each VC takes.
@@ -67,6 +73,14 @@ impl Scfq {
     }
 }
 
+/// The least common multiple of the shares, if it is at most `WHOLE`.
+fn common_multiple(shares: &[Tag]) -> Option<Tag> {
+    shares.iter().try_fold(1, |multiple: Tag, &share| {
+        let next = multiple / greatest_common_divisor(multiple, share) * share;
+        (next <= WHOLE).then_some(next)
+    })
+}
+
 impl Scheduler for Scfq {
     type Params = Params;
 
@@ -80,8 +94,10 @@ impl Scheduler for Scfq {
 
     fn new(params: &Params, vcs: Vcs<'_>) -> Result<Self, ParamError> {
         let shares = params.share.of(vcs)?;
-        let most = shares.iter().max().map_or(1, |&share| Tag::from(share)) << 32;
-        let spacing = shares.iter().map(|&share| most.div_ceil(Tag::from(share))).collect();
+        let shares: Vec<_> = shares.into_iter().map(Tag::from).collect();
+        let rounded = || shares.iter().copied().max().unwrap_or(1) << 32;
+        let whole = common_multiple(&shares).unwrap_or_else(rounded);
+        let spacing = shares.iter().map(|&share| whole.div_ceil(share)).collect();
         Ok(Self { spacing, now: 0, before: 0, heads: Heap::new(shares.len()) })
     }
 

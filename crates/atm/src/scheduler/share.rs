@@ -49,8 +49,10 @@ impl Share {
                 )));
             }
         }
-        let divisor =
-            vcs.iter().fold(0, |divisor, (label, _)| greatest_common_divisor(shares[label], divisor));
+        let divisor = vcs
+            .iter()
+            .fold(0, |divisor, (label, _)| greatest_common_divisor(u128::from(shares[label]), divisor));
+        let divisor = u64::try_from(divisor).expect("a divisor of a share is no larger");
         vcs.iter().for_each(|(label, _)| shares[label] /= divisor);
         Ok(shares)
     }
@@ -69,6 +71,6 @@ fn error(message: String) -> ParamError {
     ParamError { key: "share", message }
 }
 
-fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+pub(super) fn greatest_common_divisor(a: u128, b: u128) -> u128 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }

@@ -291,6 +291,15 @@ fn the_bounds_notice_a_discipline_without_weights() {
 }
 
 #[test]
+fn scfq_serves_the_lowest_vc_of_those_with_equal_tags() {
+    // Tags are 1/3, 2/3, 1 and 1/5, 2/5, 3/5, 4/5, 1: the last of both are equal (docs/reference/schedulers.md).
+    let (weights, arrivals) = ([3, 5], vec![vec![0; 3], vec![0; 5]]);
+    let ends: [&[i128]; 2] = [&[2, 5, 7], &[1, 3, 4, 6, 8]];
+    let ends = ends.map(|of_vc| of_vc.iter().map(|&end| Fraction(end, 1)).collect::<Vec<_>>());
+    assert_eq!(served(DisciplineName::Scfq, &arrivals, &weights), ends);
+}
+
+#[test]
 fn scfq_has_not_the_bound_of_wfq() {
     // Ten light VCs begin at once with equal tags. While the first is served virtual time stands at that tag; a cell of
     // the heavy VC that comes then has to wait for all of them. The fluid system gives it half the line at once, and WFQ
