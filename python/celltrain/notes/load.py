@@ -43,6 +43,9 @@ UNRESPONSIVE = {
 LITTLE = 1e-3
 """The part of a rate by which more is too little to show, or a matter of rounding."""
 
+NEARLY = 0.9
+"""The part of a link that, if it is offered, may leave too little for others."""
+
 MOST_KEYS = 3
 """Keys of rates that a sentence names at most."""
 
@@ -147,7 +150,7 @@ def offers(scenario: Scenario) -> dict[str, Offer]:
         return {}  # before many flows are looked at
     vcs = vcs_of(settings, scenario.core.flow_names())
     forced = {name: vc for name, vc in vcs.items() if any(one.is_unresponsive for one in vc.loads)}
-    ways = dict(zip(vcs, (there for there, _ in scenario.core.ports_of([*vcs])), strict=True))
+    ways = _ways(scenario, forced)
     every = links(scenario)
     sent = _shares_of_time(scenario, settings, vcs)
     first: dict[str, dict[str, float]] = {}
@@ -155,7 +158,9 @@ def offers(scenario: Scenario) -> dict[str, Offer]:
         for port, share in ways[name]:
             first.setdefault(port, {})[name] = share * sent[name] * vc.forces(every[port])
     rates = {port: every[port].fastest for port in first}
-    crossed = _Crossed(first, rates, _kept(settings), _yielding(scenario, settings, vcs, ways, first))
+    is_any_full = any(sum(flows.values()) > NEARLY * rates[port] for port, flows in first.items())
+    yielding = _yielding(scenario, settings, vcs, first) if is_any_full else set()
+    crossed = _Crossed(first, rates, _kept(settings), yielding)
     found = {}
     for port, flows in first.items():
         reach = {name: rate * crossed.reaching(port, name, ways[name]) for name, rate in flows.items()}
@@ -190,11 +195,15 @@ class _Crossed(NamedTuple):
         return part
 
 
+def _ways(scenario: Scenario, names: Collection[str]) -> dict[str, Sequence[tuple[str, float]]]:
+    """The ports that the data of some flows cross, with shares."""
+    return dict(zip(names, (there for there, _ in scenario.core.ports_of([*names])), strict=True))
+
+
 def _yielding(
     scenario: Scenario,
     settings: Settings,
     vcs: Mapping[str, Vc],
-    ways: Mapping[str, Sequence[tuple[str, float]]],
     forced: Mapping[str, Mapping[str, float]],
 ) -> set[tuple[str, str]]:
     """Ports of switches and flows that may lose there more than others that respond to losses.
@@ -202,10 +211,10 @@ def _yielding(
     These are served before, or have queues of their own, or a policy tells flows apart.
     """
     others: dict[str, set[str]] = {}
-    for name, way in ways.items():
-        if not any(one.is_unresponsive for one in vcs[name].loads):
-            for port, _ in way:
-                others.setdefault(port, set()).add(vcs[name].category)
+    responsive = [name for name, vc in vcs.items() if not any(one.is_unresponsive for one in vc.loads)]
+    for name, way in _ways(scenario, responsive).items():
+        for port, _ in way:
+            others.setdefault(port, set()).add(vcs[name].category)
     found = set()
     for one in json.loads(_core.ports(scenario.core)):
         port = str(one["name"])
