@@ -92,3 +92,19 @@ def test_sources_whose_frames_are_all_broken_are_named() -> None:
 )
 def test_flows_that_lose_nothing_or_had_no_time_are_not(changes: dict[str, Any]) -> None:
     assert starved(ct.run(ct.Scenario.from_dict(BESIDE).with_(changes), replications=1)) == []
+
+
+@pytest.mark.parametrize("frame", [1, 40])
+def test_frames_that_are_refused_whole_are_not_broken(frame: int) -> None:
+    changes = {
+        "traffic": {"kind": "cbr", "rate": "5 Mbit/s", "frame": frame},
+        "switch.discard": {"policy": "script", "script": {"rule": "!low_priority"}},
+        "flow": [{"name": "1", "vc": {"clp": True}}],
+    }
+    found = ct.run(ct.Scenario.from_dict(TRAINS).with_(changes), replications=1)
+    assert without(found) == ["1"]
+    (note,) = starved(found)
+    assert note == (
+        'flow "1" sent data and delivered none in the measured time: cells or packets were lost; '
+        "ports.parquet (--out; in Python result.ports) shows where and why"
+    )

@@ -26,6 +26,7 @@ COLUMNS = (
     "cells_sent",
     "cells_discarded",
     "cells_dropped_at_source",
+    "cells_useless",
     "timeouts",
     "limited_by_timeout",
 )
@@ -52,6 +53,8 @@ class _Flow(NamedTuple):
     is_tcp: bool
     sent: float
     lost: float
+    useless: float
+    """Cells that arrived of frames that did not."""
     timeouts: float
     by_timeout: float
     """The largest share of the time for which it waits for its timer."""
@@ -85,19 +88,22 @@ def _is_starved(flow: _Flow) -> bool:
 def _reason(flow: _Flow) -> str:
     if flow.is_tcp and not flow.timeouts:
         return NO_TIMER
-    return LOST if flow.is_tcp or flow.lost >= flow.sent else BROKEN
+    return BROKEN if flow.useless and not flow.is_tcp else LOST
 
 
 def _flows(result: "Result") -> dict[str, _Flow]:
     found: dict[str, _Flow] = {}
-    for _, name, goodput, segments, cells, lost, dropped, timeouts, waits in result.rows("flows", *COLUMNS):
-        before = found.get(name, _Flow(0.0, False, 0.0, 0.0, 0.0, 0.0))
+    for _, name, goodput, segments, cells, lost, dropped, useless, timeouts, waits in result.rows(
+        "flows", *COLUMNS
+    ):
+        before = found.get(name, _Flow(0.0, False, 0.0, 0.0, 0.0, 0.0, 0.0))
         is_tcp = waits is not None and math.isfinite(waits)
         found[name] = _Flow(
             before.goodput + (goodput or 0.0),
             before.is_tcp or bool(segments) or is_tcp,
             before.sent + (cells or 0) + (dropped or 0),
             before.lost + (lost or 0) + (dropped or 0),
+            before.useless + (useless or 0),
             before.timeouts + (timeouts or 0),
             max(before.by_timeout, waits if is_tcp else 0.0),
         )
