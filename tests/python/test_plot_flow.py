@@ -10,6 +10,7 @@ import pytest
 
 import celltrain as ct
 from celltrain.plots.flow import NO_EVENTS, _told, flow_events, flow_of_run
+from celltrain.plots.style import lay_out
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -273,3 +274,38 @@ def test_bad_input_is_said(cli: Cli, tmp_path: Path) -> None:
     )
     assert ".png" in said("transfer", "--out", tmp_path / "a.gif")
     assert not list(tmp_path.iterdir())
+
+
+def test_the_legend_covers_no_line() -> None:
+    """While the receiver waits for what was lost, its acknowledgements are late and low."""
+    scenario = ct.Scenario.from_dict(
+        {
+            "schema": 1,
+            "name": "many holes",
+            "duration": "1 s",
+            "topology": {"kind": "n-source", "sources": 3},
+            "link": {
+                "framing": "packets",
+                "rate": "10 Mbit/s",
+                "delay": "5 ms",
+                "access": {"rate": "100 Mbit/s"},
+            },
+            "switch": {"buffer": "20 packets"},
+            "tcp": {"stack": "linux"},
+            "traffic": {"kind": "greedy", "start": "0 ms .. 10 ms"},
+        }
+    )
+    for span, corner in (((0.0, 1.0), "lower right"), ((0.12, 0.2), "upper left")):
+        figure = flow_of_run(scenario, "1", span)
+        lay_out(figure)
+        axis = figure.axes[0]
+        legend = axis.get_legend()
+        assert legend is not None
+        box = legend.get_window_extent().transformed(axis.transAxes.inverted())
+        right, upper = (box.x0 + box.x1 > 1, box.y0 + box.y1 > 1)
+        assert (upper, right) == ((False, True) if corner == "lower right" else (True, False))
+        x, y = line_of(axis, "acknowledged")
+        every = np.linspace(x[0], x[-1], 400)
+        points = np.column_stack([every, y[np.searchsorted(x, every, side="right") - 1]])
+        inside = axis.transLimits.transform(points)
+        assert not any(box.contains(*point) for point in inside)

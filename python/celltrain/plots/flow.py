@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from celltrain.errors import InputError, unknown
 from celltrain.experiment import Task, alone
@@ -54,6 +54,17 @@ ABBREVIATIONS = ("ack", "bw", "ecn", "rtt")
 
 LANES = 3
 """Heights at which numbers of events stand, so that neighbours do not cover each other."""
+
+Corner = Literal["lower right", "upper left"]
+
+CORNERS: dict[Corner, tuple[float, float, float, float]] = {
+    "lower right": (0.8, 1.0, 0.0, 0.24),
+    "upper left": (0.0, 0.2, 0.76, 1.0),
+}
+"""Corners for the legend, and what it takes there of the panel: from where to where across, and up."""
+
+ACROSS = 500
+"""Places across a panel at which it is looked for what a line covers."""
 
 NUMBER = 0.024
 """The part of the width that a number takes, with the space beside it; a range takes twice as much."""
@@ -393,7 +404,30 @@ def _sequence(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor
     axis.set_xlim(span[0] / factor, span[1] / factor)
     axis.tick_params(axis="x", labelbottom=False)
     if axis.lines:
-        axis.legend(loc="lower right")  # sequence numbers rise: nothing is late and low
+        axis.legend(loc=_free_corner(axis))
+
+
+def _free_corner(axis: "Axes") -> "Corner":
+    """The corner of a panel in which a legend covers least.
+
+    Sequence numbers rise, so that nothing is late and low, or early and high; but for a short time in which
+    the receiver waits for what was lost.
+    """
+    import numpy as np
+
+    (left, right), (low, high) = axis.get_xlim(), axis.get_ylim()
+    covered: dict[Corner, int] = dict.fromkeys(CORNERS, 0)
+    for line in axis.lines:
+        x, y = (np.asarray(values, dtype=float) for values in (line.get_xdata(), line.get_ydata()))
+        if line.get_linestyle() != "None":  # what is between two points of a line of steps is drawn, too
+            between = np.linspace(left, right, ACROSS)
+            between = between[(between >= x[0]) & (between <= x[-1])]
+            x, y = between, y[np.searchsorted(x, between, side="right") - 1]
+        across, up = (x - left) / (right - left), (y - low) / (high - low)
+        for corner, (x_from, x_to, y_from, y_to) in CORNERS.items():
+            inside = (across >= x_from) & (across <= x_to) & (up >= y_from) & (up <= y_to)
+            covered[corner] += int(inside.sum())
+    return min(covered, key=covered.__getitem__)
 
 
 def _from_start(acknowledged: Trace, sent: Trace) -> Trace:
