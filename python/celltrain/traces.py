@@ -31,6 +31,7 @@ __all__ = [
     "flow_groups",
     "height_told",
     "lines",
+    "number_of",
     "strip_heights",
     "thresholds",
     "told_apart",
@@ -271,15 +272,22 @@ def flow_groups(flows: "pl.DataFrame | Mapping[str, Any]") -> dict[str, str]:
             if flow[:end] in takers:
                 takers[flow[:end]].add(group)
     named = {group: name for group, name in called.items() if takers[name] == {group}}
-    if {f"group {group}" for group in members} & {*named.values()} and len(named) < len(members):
+    if {number_of(group) for group in members} & {*named.values()} and len(named) < len(members):
         # One that is called "group 2" is not told from the second by name: its number is its own.
         named = {group: name for group, name in named.items() if not _is_number(name)}
-    return {flow: named.get(group, f"group {group}") for flow, group in groups.items()}
+    return {flow: named.get(group, number_of(group)) for flow, group in groups.items()}
+
+
+def number_of(group: int) -> str:
+    """What a group without a name of its own is called."""
+    return f"group {group}" if group else "no group"
 
 
 def _is_number(name: str) -> bool:
     """Whether a group is called as those without a name are."""
-    return name.startswith("group ") and not name.removeprefix("group ").rstrip(digits)
+    return name == number_of(0) or (
+        name.startswith("group ") and not name.removeprefix("group ").rstrip(digits)
+    )
 
 
 def _called(some: Sequence[str]) -> str | None:

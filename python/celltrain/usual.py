@@ -9,7 +9,7 @@ from celltrain.errors import InputError, ScenarioError
 from celltrain.registry import WAITS, Measure, compared, measure
 from celltrain.results.result import FAIRNESS
 from celltrain.scenario import Scenario
-from celltrain.traces import flow_groups
+from celltrain.traces import flow_groups, number_of
 
 if TYPE_CHECKING:
     from celltrain.results import Result
@@ -102,7 +102,7 @@ def unresponsive_groups(flows: Iterable[tuple[str, int, str, str, float]]) -> di
     for flow, number in groups.items():
         if flow in firm:
             group = names[flow]
-            owner = flow if group in mixed or group == f"group {number}" else group
+            owner = flow if group in mixed or group == number_of(number) else group
             found[owner] = found.get(owner, True) and all(map(math.isfinite, delays[flow]))
     return found
 

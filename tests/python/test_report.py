@@ -544,6 +544,8 @@ def test_no_two_groups_have_one_name() -> None:
     assert [*names.values()] == ["group 1", "group 1", "group 2", "group 3", "bbr"]
     alone = flow_groups({"flow": ["group 31", "bbr1"], "group": [1, 2]})
     assert [*alone.values()] == ["group 3", "bbr"]
+    apart = flow_groups({"flow": ["noise", "bbr1", "bbr2"], "group": [0, 1, 1]})
+    assert [*apart.values()] == ["no group", "bbr", "bbr"]
 
 
 def test_what_is_left_out_of_many_flows_is_said(scenario: ct.Scenario) -> None:

@@ -56,7 +56,12 @@ def links(scenario: Scenario) -> dict[str, Link]:
     """All links, by the ports before them."""
     return {
         str(one["name"]): Link(
-            *(one[key] for key in ("framing", "rate", "fastest", "changes", "overhead", "delay")),
+            one["framing"],
+            one["rate"],
+            fastest=one["fastest"],
+            changes=one["changes"],
+            overhead=one["overhead"],
+            delay=one["delay"],
             is_host=one["host"],
         )
         for one in json.loads(_core.links(scenario.core))

@@ -8,8 +8,8 @@ from celltrain import statistics
 from celltrain.cells import CELL_BITS
 from celltrain.notes.framing import idle_delays, links_of_switches, packet_of
 from celltrain.notes.load import active_time
-from celltrain.notes.priority import CATEGORIES, allocator_of
-from celltrain.notes.tables import Settings, flow_tables, named, traffic_of
+from celltrain.notes.priority import allocator_of
+from celltrain.notes.tables import CATEGORIES, Settings, flow_tables, named, traffic_of
 from celltrain.scenario import Scenario
 from celltrain.text import listed, percent, quantity
 

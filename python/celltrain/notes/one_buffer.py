@@ -10,8 +10,7 @@ from celltrain.cells import CELL_BITS, PAYLOAD_BITS
 from celltrain.notes.framing import octets
 from celltrain.notes.load import amount
 from celltrain.notes.losses import FULL, REFUSED, Losses, is_by_policy, limit_of_vc
-from celltrain.notes.priority import CATEGORIES
-from celltrain.notes.tables import Settings, each, flow_tables, table_of, traffic_of
+from celltrain.notes.tables import CATEGORIES, Settings, each, flow_tables, table_of, traffic_of
 from celltrain.scenario import Scenario
 from celltrain.text import listed, percent
 

@@ -76,6 +76,9 @@ fn the_policy_that_there_is_is_told_to_mark() {
     assert_eq!(remedy(&format!("{}\n{own}", switch("ppd"))), "set port.0.discard.fba.ecn = true");
     let own = port("switch2", "policy = \"ppd\"");
     assert_eq!(remedy(&format!("{}\n{own}", switch("fba"))), CHOOSE);
+    // A rule may ask whether a transport answers marks without marking.
+    let capable = "policy = \"script\", script = { rule = \"capable || occupancy < 100\" }";
+    assert_eq!(notes(&format!("tcp.ecn = true\nswitch.discard = {{ {capable} }}")), [""; 0]);
     // Told to mark, and never to: another value of `ecn` would not help.
     let never = "policy = \"pie\", pie = { ecn = true, mark-threshold = 0.0 }";
     assert_eq!(remedy(&format!("switch.discard = {{ {never} }}")), CHOOSE);

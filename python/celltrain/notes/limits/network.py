@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from celltrain.notes.limits.flows import MOST_OF_THE_TIME, Flow
 from celltrain.notes.limits.ports import Port, Ports
 from celltrain.notes.load import Offer, offers, rate_keys
-from celltrain.notes.priority import CATEGORIES, shortfalls
-from celltrain.notes.tables import policy_of_port
+from celltrain.notes.priority import shortfalls
+from celltrain.notes.tables import CATEGORIES, FOR_ALL, policy_of_port
 from celltrain.scenario import Scenario
 
 __all__ = ["Network"]
@@ -21,9 +21,6 @@ NEARLY_ALL = 0.9
 
 ROUNDING = 1e-9
 """How much less than 1 a sum of shares may be through rounding alone."""
-
-FOR_ALL = ("tail-drop", "ppd", "epd")
-"""Policies that know no flows: what one of them sends too much costs all."""
 
 BY_CLP = ("double-epd", "per-vc", "dfba")
 """Policies that refuse frames of low priority (CLP = 1) from a level on at which they accept others."""

@@ -40,6 +40,11 @@ impl Flow {
     }
 }
 
+/// Whether a port's policy asks if the transport of a frame answers marks, whatever it does then.
+fn asks(port: &Link) -> bool {
+    port.discard.policy == PolicyName::Script && port.discard.script.reads_ecn()
+}
+
 /// What is said of other flows than the first.
 fn and_others(count: usize) -> String {
     match count {
@@ -73,7 +78,7 @@ impl Graph {
 
     /// A sentence about the first flow that answers marks, where no switch marks the data of any of them.
     fn answers_without_marks(&self, spec: &Spec) -> Option<String> {
-        let marking = self.ports_of_switches(|port, vcs| self.marks(port, vcs));
+        let marking = self.ports_of_switches(|port, vcs| asks(port) || self.marks(port, vcs));
         let mut answering = self.flows.iter().filter(|flow| flow.answers_marks());
         if answering.clone().any(|flow| flow.data_crosses(&marking)) {
             return None;
@@ -106,8 +111,7 @@ impl Graph {
         let low_latency = field == EcnField::Ect1;
         let reading = self.ports_of_switches(|port, vcs| {
             let serves_apart = low_latency && port.scheduler.discipline == DisciplineName::DualQueue;
-            let asks = port.discard.policy == PolicyName::Script && port.discard.script.reads_ecn();
-            serves_apart || asks || self.marks(port, vcs)
+            serves_apart || asks(port) || self.marks(port, vcs)
         });
         let mut idle = carrying.filter(|flow| flow.route.len() > 1 && !flow.data_crosses(&reading));
         let first = idle.next()?;
