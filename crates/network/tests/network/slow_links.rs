@@ -59,3 +59,24 @@ fn all_that_the_windows_allow_waits_in_a_slow_host() {
     let result = run("framing = \"packets\", rate = \"10 Gbit/s\"", "tcp.processing-delay = \"1000000 s\"");
     assert_eq!((total(&result.flows, "segments_sent"), total(&result.flows, "cells_sent")), (PACKETS, 0));
 }
+
+/// Whether departures are computed or queues are stored, which depends on how much might come, changes nothing. The least timeout is shorter than
+/// any that there is, as a segment takes more than 8 s.
+#[test]
+fn what_might_come_changes_nothing() {
+    for (framing, place) in
+        [("packets", "rate"), ("cells", "rate"), ("packets", "trunk.rate"), ("cells", "trunk.rate")]
+    {
+        let text = format!(
+            "schema = 1\nname = \"slow\"\nduration = \"4000 s\"\nwarm-up = \"500 s\"\nsample = \"10 s\"\n\
+             link = {{ delay = \"1 ms\", framing = \"{framing}\", rate = \"1 Gbit/s\" }}\ntopology = {{ kind = \"backbone\", pairs = 2, flows = 2 }}\n\
+             switch.buffer = \"unlimited\"\ntraffic.kind = \"greedy\"\nmeasures.delays = \"all\"\n\
+             tcp = {{ stack = \"newreno\", mss = \"1000 B\", rto-initial = \"10 s\" }}\n"
+        );
+        let of = |least: &str| {
+            let key = format!("link.{place}");
+            format!("{:?}", run_traced(&text, &[("tcp.rto-min", least), (&key, "1 kbit/s")]))
+        };
+        assert!(of("1 ms") == of("5 s"), "{framing}, {place}");
+    }
+}
