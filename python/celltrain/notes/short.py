@@ -130,7 +130,8 @@ def _not_begun(means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
         yield "turned away", f"{said} as traffic.most-active allows were under way: {others}"
     if every + away == 0 and "flows_completed" in means and means.get("frames_delivered") != 0:
         said = "no transfer began in the measured part of a run, so there are no completion times"
-        yield "none began", f"{said}; set a shorter warm-up, or later starts"
+        # It is not known here whether they begin before it or would have begun after it.
+        yield "none began", f"{said}; set starts, a load, a warm-up or a duration with which some begin then"
 
 
 def _of_the_others(kind: Kind, change: str, *, is_of_all: bool) -> str:
