@@ -61,6 +61,11 @@ impl<'a> PortMeasures<'a> {
         self.others().discarded.iter().sum()
     }
 
+    /// What the link behind it lost.
+    fn lost_on_link(&self) -> u64 {
+        self.others().lost.iter().sum()
+    }
+
     /// The mean occupancy over a window.
     fn occupancy(&self, window: Time) -> f64 {
         self.sojourns / window as f64
@@ -321,8 +326,8 @@ impl Experiment<'_> {
         summary.add("fairness_index", fairness_index(&shares));
     }
 
-    /// The share of the cells whose fate was decided in the window that switches discarded, the others having `arrived` at hosts; and of each
-    /// loss priority where there are both.
+    /// The share of the cells whose fate was decided in the window that switches discarded, the others having `arrived` at hosts; that of each
+    /// loss priority where there are both; and the share that links lost, where they may.
     fn add_losses(
         &self,
         summary: &mut Summary,
@@ -342,6 +347,10 @@ impl Experiment<'_> {
             };
             summary.add("cell_loss_ratio_clp0", ratio(false));
             summary.add("cell_loss_ratio_clp1", ratio(true));
+        }
+        if self.graph.has_lossy_links() {
+            let on_links: u64 = ports.iter().map(PortMeasures::lost_on_link).sum();
+            summary.add("link_loss_ratio", on_links as f64 / (on_links + lost + arrived) as f64);
         }
     }
 

@@ -198,6 +198,23 @@ fn packets_without_tcp_are_lost_for_good() {
     assert_eq!(of_flow(&result, "segments_sent"), 0);
 }
 
+/// A packet of ten is lost on each of the links: that is no loss in switches.
+#[test]
+fn what_links_lose_has_a_ratio_of_its_own() {
+    let result = run_recorded(PAIR, &[("link.loss", "0.1")]);
+    let (lost, arrived) = (total(&result.ports, "lost_random"), of_flow(&result, "frames_delivered"));
+    assert!(lost > 100 && arrived > 500);
+    assert_eq!(metric(&result, "link_loss_ratio"), lost as f64 / (lost + arrived) as f64);
+    assert_eq!(metric(&result, "cell_loss_ratio"), 0.0);
+    let dark = "{ from = \"1 s\", length = \"1 s\" }";
+    let result = run_recorded(PAIR, &[("link.dark", dark)]);
+    let (lost, arrived) = (total(&result.ports, "lost_dark"), of_flow(&result, "frames_delivered"));
+    assert!(lost > 50);
+    assert_eq!(metric(&result, "link_loss_ratio"), lost as f64 / (lost + arrived) as f64);
+    let kept = run_recorded(PAIR, &[]);
+    assert!(kept.summary.iter().all(|metric| metric.name != "link_loss_ratio"));
+}
+
 /// Every model of a source sends packets, each with the mean rate that its parameters give, within what ten seconds of a random process can
 /// show; over links that lose, reorder and mark packets too.
 #[test]

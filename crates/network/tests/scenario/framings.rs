@@ -92,3 +92,17 @@ fn no_flow_changes_its_framing() {
         network("cells", "packets", &format!("flow = [{}]", flow("1", "p1", "p2", bare))).unwrap_err();
     assert!(found.contains("sends bare cells, which a packet-framed link does not carry"), "{found}");
 }
+
+/// A buffer of packets does not suit links of cells; that one of cells would not suit the others says less than what is wrong.
+#[test]
+fn what_changes_its_framing_is_said_before_what_buffers_count() {
+    for buffer in ["200 packets", "6400 cells"] {
+        let text = format!(
+            "schema = 1\nname = \"framings\"\nduration = \"1 s\"\nswitch.buffer = \"{buffer}\"\ntopology.kind = \"dumbbell\"\n\
+             group = [{{ name = \"a\" }}]\nlink = {{ framing = \"packets\", access = {{ framing = \"cells\" }} }}\n"
+        );
+        let scenario = Scenario::from_toml(&text, "test.toml", &[]).unwrap();
+        let found = scenario.graph().unwrap_err().to_string();
+        assert!(found.contains("would change its framing on the way"), "{found}");
+    }
+}

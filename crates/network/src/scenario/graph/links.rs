@@ -24,7 +24,7 @@ use super::{
     },
     Names, Node, Poll, Stop, clocks,
     generate::{LinkOutline, Outline},
-    memory, ports, progress,
+    ports, progress,
 };
 
 /// A link in one direction, with the output port that feeds it. It reads as its [`LinkParams`], which it shares with links that are
@@ -328,7 +328,5 @@ pub(super) fn links(
     number(&mut links);
     check_names(&outline.nodes, &links)?;
     ports::override_ports(spec, outline, names, &mut links)?;
-    links.iter().try_for_each(|link| ports::check_buffer(spec, outline, link))?;
-    links.iter().try_for_each(|link| memory::check_memory(spec, outline, link))?;
     Ok(links)
 }

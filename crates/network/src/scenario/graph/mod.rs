@@ -266,6 +266,9 @@ impl Graph {
         let names = index_names(&outline, poll)?;
         let links = links::links(spec, &outline, &names, poll)?;
         let flows = flows::flows(spec, &mut outline, &names, &links, poll)?;
+        // Behind the framings of whole paths: what buffers count would only lead astray where these differ.
+        links.iter().try_for_each(|link| ports::check_buffer(spec, &outline, link))?;
+        links.iter().try_for_each(|link| memory::check_memory(spec, &outline, link))?;
         ports::check_contracts(spec, &outline, &links, &flows, poll)?;
         pauses::check_pauses(spec, &outline, &links, &flows)?;
         let place = |link: &Link| {
@@ -277,6 +280,12 @@ impl Graph {
         let losses = losses::losses(spec, &names, &links, &flows)?;
         let bottleneck = bottleneck(spec, &outline.nodes, &links, &flows)?;
         Ok(Self { nodes: outline.nodes, links, flows, losses, bottleneck })
+    }
+
+    /// Whether a link may lose what it carries.
+    pub(crate) fn has_lossy_links(&self) -> bool {
+        let may_lose = |link: &Link| link.loss > 0.0 || link.burst_loss.is_some() || link.dark.is_some();
+        !self.losses.is_empty() || self.links.iter().any(may_lose)
     }
 
     /// The ports that the data of a flow cross, and those that its ACKs do: names, and the shares of its ways that cross each.
