@@ -1,6 +1,9 @@
 //! The keys of inputs that are due later than a few dozen others.
 
-use std::{cmp::Reverse, collections::BinaryHeap};
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, binary_heap::PeekMut},
+};
 
 use crate::keys::Key;
 
@@ -15,7 +18,7 @@ pub(crate) struct Far {
 
 #[derive(Debug, Clone, Default)]
 struct FarKeys {
-    later: Later,
+    later: BinaryHeap<Reverse<Key>>,
     /// Those of the instant at which a tie is broken between very many. All the others come later.
     tied: Tied,
 }
@@ -29,18 +32,18 @@ impl Far {
     /// The first of them, if no tie is being broken.
     #[inline]
     pub(crate) fn first(&self) -> Option<Key> {
-        self.keys.as_ref()?.later.first()
+        self.keys.as_ref()?.later.peek().map(|key| key.0)
     }
 
     pub(crate) fn push(&mut self, key: Key) {
         self.count += 1;
-        self.keys.get_or_insert_default().later.push(key);
+        self.keys.get_or_insert_default().later.push(Reverse(key));
     }
 
     /// Takes out the first; of those that tie, any.
     pub(crate) fn pop(&mut self) -> Option<Key> {
         let FarKeys { later, tied } = self.keys.as_deref_mut()?;
-        let key = tied.pop().or_else(|| later.pop())?;
+        let key = tied.pop().or_else(|| later.pop().map(|key| key.0))?;
         self.count -= 1;
         Some(key)
     }
@@ -50,8 +53,10 @@ impl Far {
         self.count += 1;
         let FarKeys { later, tied } = &mut **self.keys.get_or_insert_default();
         tied.insert(key);
-        while later.first().is_some_and(|first| first.instant_only() == key.instant_only()) {
-            later.pop().into_iter().for_each(|first| tied.insert(first));
+        while let Some(first) = later.peek_mut()
+            && first.0.instant_only() == key.instant_only()
+        {
+            tied.insert(PeekMut::pop(first).0);
         }
     }
 
@@ -65,43 +70,6 @@ impl Far {
         self.count -= 1;
         let keys = self.keys.as_deref_mut().expect("those that tie were gathered");
         keys.tied.remove(place)
-    }
-}
-
-/// Keys of which the first is taken. Most come many at once, as sources begin: a heap of all of them would look at some fourteen for each
-/// that it takes out, all over its memory.
-#[derive(Debug, Clone, Default)]
-struct Later {
-    /// Most of them, the first of them last.
-    sorted: Vec<Key>,
-    /// Those that have come since these were sorted.
-    fresh: BinaryHeap<Reverse<Key>>,
-}
-
-impl Later {
-    /// So many may be in the heap, and half as many as are sorted.
-    const FRESH: usize = 64;
-
-    fn first(&self) -> Option<Key> {
-        let fresh = self.fresh.peek().map(|key| key.0);
-        self.sorted.last().copied().into_iter().chain(fresh).min()
-    }
-
-    fn push(&mut self, key: Key) {
-        self.fresh.push(Reverse(key));
-        if self.fresh.len() > Self::FRESH + self.sorted.len() / 2 {
-            self.sorted.extend(self.fresh.drain().map(|key| key.0));
-            // Stable, as it finds what is in order already.
-            self.sorted.sort_by(|one, other| other.cmp(one));
-        }
-    }
-
-    fn pop(&mut self) -> Option<Key> {
-        match (self.sorted.last(), self.fresh.peek()) {
-            (Some(sorted), Some(fresh)) if fresh.0 < *sorted => self.fresh.pop().map(|key| key.0),
-            (Some(_), _) => self.sorted.pop(),
-            (None, _) => self.fresh.pop().map(|key| key.0),
-        }
     }
 }
 
@@ -153,31 +121,5 @@ impl Tied {
         }
         self.count -= 1;
         key
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use crate::{Instant, random::Randomness};
-
-    /// Many come at once, then others one by one as the first are taken.
-    #[test]
-    fn the_first_of_very_many_is_taken_whenever_they_came() {
-        let mut draw = Randomness { seed: 1, replication: 0 }.named("far");
-        let (mut later, mut model) = (Later::default(), BTreeSet::new());
-        for step in 0..20_000 {
-            if step < 5_000 || draw.below(3) > 0 {
-                let key = Key::new(Instant::start_of(draw.below(1_000_000)), step);
-                later.push(key);
-                model.insert(key);
-            } else {
-                assert_eq!((later.first(), later.pop()), (model.first().copied(), model.pop_first()));
-            }
-        }
-        assert!(std::iter::from_fn(|| later.pop()).eq(model));
-        assert_eq!((later.first(), later.pop()), (None, None));
     }
 }
