@@ -167,20 +167,22 @@ impl Many {
         streams: &mut [Stream<C>],
         train: &mut Train<C>,
     ) -> bool {
-        self.take::<TURNS, false, C>(until, streams, train, &mut Vec::new()) == Taken::Train
+        self.take::<TURNS, false, C>(until, Slot::ZERO, streams, train, &mut Vec::new()) == Taken::Train
     }
 
     /// As [`Many::next`]; where the items of several inputs take turns, whole rounds of them, at least two: `bursts` becomes one burst an
-    /// input, or one for each train of an input that has a weave, in the order of their first items.
+    /// input, or one for each train of an input that has a weave, in the order of their first items. Trains so slow that all inputs together
+    /// do not fill a link with this `link` slot make no rounds.
     #[inline(always)]
     pub fn next_or_rounds<C: Item>(
         &mut self,
         until: Time,
+        link: Slot,
         streams: &mut [Stream<C>],
         train: &mut Train<C>,
         bursts: &mut Vec<Burst<C>>,
     ) -> Taken {
-        self.take::<false, true, C>(until, streams, train, bursts)
+        self.take::<false, true, C>(until, link, streams, train, bursts)
     }
 
     /// As [`Many::next_or_rounds`], if `ROUNDS`, and as [`Many::next`].
@@ -189,6 +191,7 @@ impl Many {
     fn take<const TURNS: bool, const ROUNDS: bool, C: Item>(
         &mut self,
         until: Time,
+        link: Slot,
         streams: &mut [Stream<C>],
         train: &mut Train<C>,
         bursts: &mut Vec<Burst<C>>,
@@ -212,6 +215,7 @@ impl Many {
             if first.at(second) >= limit || second.ps() >= until {
                 if ROUNDS
                     && head.gaps == 0
+                    && self.may_fill(link, head.slot)
                     && let Some(items) = self.take_rounds(until, head.slot, streams, bursts)
                 {
                     return Taken::Rounds(items);
@@ -296,6 +300,12 @@ impl Many {
         let keys = self.keys.near();
         let Some(head) = keys.last().and_then(|&key| self.head(key, streams)) else { return false };
         head.count > 1 && head.second() > keys[keys.len() / 2].arrival() && keys.len() > 4
+    }
+
+    /// Whether a link with such a slot may never rest while each input that has items sends one every `slot`.
+    #[inline(always)]
+    fn may_fill(&self, link: Slot, slot: Slot) -> bool {
+        slot.ps() <= (link.ps() + 1).saturating_mul(self.keys.near().len() as u64)
     }
 
     /// The only input that has items, if there is just one.

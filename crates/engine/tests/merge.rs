@@ -57,6 +57,8 @@ fn streams(trains: &[Vec<(u64, u32)>], slots: &[Slot]) -> (Vec<Stream<Parcel>>, 
 fn merged(mut streams: Vec<Stream<Parcel>>, ties: TieBreak, stops: &[u64]) -> Vec<Arrival> {
     let inputs: Vec<_> = (0..streams.len()).collect();
     let mut merge = Merge::new(&inputs, ties);
+    // Slower than all trains, so that they make rounds.
+    let link = Slot::of_ps(1000);
     let (mut items, mut train, mut bursts) = (Vec::new(), Train::default(), Vec::new());
     let mut take = |train: &Train<Parcel>, n, stop| {
         let time = train.arrival(n);
@@ -72,7 +74,7 @@ fn merged(mut streams: Vec<Stream<Parcel>>, ties: TieBreak, stops: &[u64]) -> Ve
             continue;
         };
         loop {
-            match many.next_or_rounds(stop, &mut streams, &mut train, &mut bursts) {
+            match many.next_or_rounds(stop, link, &mut streams, &mut train, &mut bursts) {
                 Taken::Nothing => break,
                 Taken::Train => (0..train.count).for_each(|n| take(&train, n, stop)),
                 Taken::Rounds(items) => {
@@ -231,21 +233,35 @@ proptest! {
     }
 }
 
-#[test]
-fn whole_rounds_are_taken_at_once() {
-    // An item every 10 ps each: stream 1 begins 4 ps after the second item of stream 0, and an item of stream 2 ends the turns.
+/// What is taken of two inputs that take turns, 10 ps from one item to the next of each, behind what comes before, and the bursts. An item
+/// of a third input ends the turns. The link behind has a slot of so many picoseconds.
+fn taken_in_turn(link: u64) -> (Taken, Train<Parcel>, Vec<Burst<Parcel>>) {
+    // Stream 1 begins 4 ps after the second item of stream 0.
     let (mut streams, _) = streams(&[vec![(0, 9)], vec![(42, 9)], vec![(171, 1)]], &[Slot::of_ps(10); 3]);
     let mut merge = Merge::new(&[0, 1, 2], TieBreak::InputId);
     merge.refill(&streams);
     let mut many = merge.lend().expect("there are several");
-    let (mut train, mut bursts) = (Train::default(), Vec::new());
-    let taken = many.next_or_rounds(1000, &mut streams, &mut train, &mut bursts);
+    let (mut train, mut bursts, link) = (Train::default(), Vec::new(), Slot::of_ps(link));
+    let taken = many.next_or_rounds(1000, link, &mut streams, &mut train, &mut bursts);
     assert_eq!((taken, train.item.stream, train.count), (Taken::Train, 0, 2));
-    let taken = many.next_or_rounds(1000, &mut streams, &mut train, &mut bursts);
+    let taken = many.next_or_rounds(1000, link, &mut streams, &mut train, &mut bursts);
+    (taken, train, bursts)
+}
+
+#[test]
+fn whole_rounds_are_taken_at_once() {
+    let (taken, _, bursts) = taken_in_turn(5);
     assert_eq!(taken, Taken::Rounds(8));
     let first =
         |burst: &Burst<Parcel>| (burst.train.first.ps(), burst.train.item.stream, burst.train.item.place);
     assert_eq!(bursts.iter().map(first).collect::<Vec<_>>(), [(14, 1, 0), (20, 0, 2)]);
+}
+
+/// Three inputs send 3 items in 10 ps at the most: a link that sends one in 2 ps rests in between.
+#[test]
+fn trains_that_do_not_fill_the_link_make_no_rounds() {
+    let (taken, train, _) = taken_in_turn(2);
+    assert_eq!((taken, train.item.stream, train.count), (Taken::Train, 1, 1));
 }
 
 #[test]

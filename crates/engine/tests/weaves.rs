@@ -208,7 +208,7 @@ fn take_many(
     let is_train = |taken| if taken { Taken::Train } else { Taken::Nothing };
     loop {
         let taken = match taking {
-            Taking::Rounds => many.next_or_rounds(stop, streams, &mut train, &mut bursts),
+            Taking::Rounds => many.next_or_rounds(stop, Slot::of_ps(1000), streams, &mut train, &mut bursts),
             Taking::FromTheFarEnd => is_train(many.next::<true, _>(stop, streams, &mut train)),
             Taking::Trains | Taking::Simply => is_train(many.next::<false, _>(stop, streams, &mut train)),
         };

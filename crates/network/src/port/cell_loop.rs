@@ -131,9 +131,10 @@ impl PortCore<Computed<CellFifo>> {
         streams: &mut Streams,
     ) -> u64 {
         let (mut units, mut train) = (0, Train::default());
+        let link = self.service.fifo.slot();
         let mut bursts = self.service.lend_bursts();
         loop {
-            match inputs.next_or_rounds(until, streams, &mut train, &mut bursts) {
+            match inputs.next_or_rounds(until, link, streams, &mut train, &mut bursts) {
                 Taken::Nothing => break,
                 Taken::Train => units += self.on_train(policy, &mut train, tally, streams),
                 Taken::Rounds(cells) => {
