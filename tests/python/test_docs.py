@@ -214,7 +214,9 @@ INTERNAL = {
     ct.Result: {
         *(
             "comparable_flows",
+            "counted",
             "estimate_rows",
+            "fill",
             "has_columns",
             "is_traced",
             "of_records",
@@ -228,9 +230,10 @@ INTERNAL = {
     },
     ct.Comparison: {
         *("alike_sentences", "difference_lines", "explanation", "mean_lines", "state_lines"),
-        *("censored", "size", "size_of_differences", "unmeasured_sentences", "write_to"),
+        *("censored", "counted", "fill", "size", "size_of_differences", "too_many"),
+        *("unmeasured_sentences", "unresponsive", "write_to"),
     },
-    ct.Sweep: {"alone", "censored"},
+    ct.Sweep: {"alone", "censored", "counted", "units_at", "unresponsive"},
 }
 """Attributes that only the package itself uses: what tables and reports are made of."""
 

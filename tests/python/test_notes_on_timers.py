@@ -28,7 +28,7 @@ def test_flows_that_starve_are_named_beside_those_that_send() -> None:
         "flow": [{"name": "2", "vc": {"category": "ubr"}}],
     }
     (note,) = said(CELLS, starved, SOME)
-    assert note.startswith(f'{SOME} up flow "2": the bottleneck serves gfr before ubr and leaves next to')
+    assert note.startswith(f'{SOME} up flow "2": the bottleneck serves gfr before ubr and leaves almost')
     assert "set one vc.category for all" in note
     assert said(CELLS, {**starved, "flow": []}, SOME) == []
     # A last segment whose ACK is delayed for longer than the timer starves nobody.

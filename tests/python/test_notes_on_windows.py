@@ -145,7 +145,7 @@ def test_a_busy_port_beside_the_way_of_a_flow_does_not_limit_it() -> None:
     way = {"name": "2", "from": "c", "to": "d", "route": ["c", "x", "y", "z", "d"]}
     longer = {**graph("abcd", "xyz", *links, {"ends": "yz"}), "flow": [flows[0], way]}
     (note,) = said(CELLS, {**longer, "switch.buffer": "4000 cells"}, WINDOW)
-    assert 'limits 2 flows "1", "2" for most of the time, and the bottleneck transmits' in note
+    assert 'limits 2 flows "1", "2" for most of the time, and the bottleneck is saturated' in note
 
 
 def test_a_port_that_only_acks_cross_does_not_limit_a_flow() -> None:
