@@ -197,7 +197,7 @@ def _earlier(place: Path) -> Plan | None:
 def replaced(earlier: Plan, plan: Plan) -> str:
     """What happens to the points that a folder has of an earlier plan; nothing where all of them stay.
 
-    Of another scenario or seed nothing is said: whoever overwrites such a folder has asked for it.
+    Nothing is said of a plan with another scenario or seed: such a folder is only overwritten on request.
     """
     is_other = (earlier.scenario.key, earlier.seed) != (plan.scenario.key, plan.seed)
     if is_other or max(earlier.points, plan.points) > MAX_RUNS:
