@@ -167,7 +167,7 @@ impl Many {
         streams: &mut [Stream<C>],
         train: &mut Train<C>,
     ) -> bool {
-        self.take::<TURNS, false, C>(until, Slot::ZERO, streams, train, &mut Vec::new()) == Taken::Train
+        self.take::<TURNS, C>(until, Slot::ZERO, streams, train, None) == Taken::Train
     }
 
     /// As [`Many::next`]; where the items of several inputs take turns, whole rounds of them, at least two: `bursts` becomes one burst an
@@ -182,19 +182,19 @@ impl Many {
         train: &mut Train<C>,
         bursts: &mut Vec<Burst<C>>,
     ) -> Taken {
-        self.take::<false, true, C>(until, link, streams, train, bursts)
+        self.take::<false, C>(until, link, streams, train, Some(bursts))
     }
 
-    /// As [`Many::next_or_rounds`], if `ROUNDS`, and as [`Many::next`].
+    /// As [`Many::next_or_rounds`], and as [`Many::next`] if there are no `bursts`.
     // Always inlined: a call for each single item would cost as much as the work itself.
     #[inline(always)]
-    fn take<const TURNS: bool, const ROUNDS: bool, C: Item>(
+    fn take<const TURNS: bool, C: Item>(
         &mut self,
         until: Time,
         link: Slot,
         streams: &mut [Stream<C>],
         train: &mut Train<C>,
-        bursts: &mut Vec<Burst<C>>,
+        bursts: Option<&mut Vec<Burst<C>>>,
     ) -> Taken {
         let (mut first, second) = self.keys.first_two();
         if first.arrival().ps() >= until {
@@ -210,10 +210,10 @@ impl Many {
         if head.count > 1 {
             let second = head.second();
             if head.woven() > 0 {
-                return self.take_woven::<ROUNDS, C>(first, limit, until, streams, train, bursts);
+                return self.take_woven(first, limit, until, streams, train, bursts);
             }
             if first.at(second) >= limit || second.ps() >= until {
-                if ROUNDS
+                if let Some(bursts) = bursts
                     && head.gaps == 0
                     && self.may_fill(link, head.slot)
                     && let Some(items) = self.take_rounds(until, head.slot, streams, bursts)
@@ -266,17 +266,17 @@ impl Many {
     /// As [`Many::take`], where a weave is first: its rounds before `limit`, or those that take turns with another input's items, or its
     /// first item.
     #[inline(never)]
-    fn take_woven<const ROUNDS: bool, C: Item>(
+    fn take_woven<C: Item>(
         &mut self,
         first: Key,
         limit: Key,
         until: Time,
         streams: &mut [Stream<C>],
         train: &mut Train<C>,
-        bursts: &mut Vec<Burst<C>>,
+        bursts: Option<&mut Vec<Burst<C>>>,
     ) -> Taken {
         let input = self.inputs[first.input() as usize];
-        if ROUNDS {
+        if let Some(bursts) = bursts {
             // Most often another input's item comes within the first round.
             let items = if first.at(train.second()) < limit {
                 self.unweave(first, limit.min(Key::start_of(until)), streams, bursts)
