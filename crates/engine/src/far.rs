@@ -5,7 +5,7 @@ use std::{
     collections::{BinaryHeap, binary_heap::PeekMut},
 };
 
-use crate::keys::Key;
+use crate::{keys::Key, tied::Tied};
 
 /// Keys that are not kept sorted among the nearest: there may be a hundred thousand.
 #[derive(Debug, Clone, Default)]
@@ -16,12 +16,23 @@ pub(crate) struct Far {
     keys: Option<Box<FarKeys>>,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct FarKeys {
     later: BinaryHeap<Reverse<Key>>,
-    /// Those of the instant at which a tie is broken between very many. All the others come later.
+    /// The inputs of those at whose instant a tie is broken between very many. All the others come later than they.
     tied: Tied,
+    /// The key of any of them.
+    one_tied: Key,
 }
+
+impl Default for FarKeys {
+    fn default() -> Self {
+        Self { later: BinaryHeap::new(), tied: Tied::default(), one_tied: Key::NONE }
+    }
+}
+
+/// If more than one key of so many tie, all keys are looked through.
+const MANY_TIE: usize = 16;
 
 impl Far {
     #[inline]
@@ -37,89 +48,54 @@ impl Far {
 
     pub(crate) fn push(&mut self, key: Key) {
         self.count += 1;
-        self.keys.get_or_insert_default().later.push(Reverse(key));
+        let FarKeys { later, tied, one_tied } = &mut **self.keys.get_or_insert_default();
+        if tied.len() > 0 && key.ties_with(*one_tied) {
+            tied.insert(key.input());
+        } else {
+            later.push(Reverse(key));
+        }
     }
 
-    /// Takes out the first; of those that tie, any.
+    /// Takes out the first.
     pub(crate) fn pop(&mut self) -> Option<Key> {
-        let FarKeys { later, tied } = self.keys.as_deref_mut()?;
-        let key = tied.pop().or_else(|| later.pop().map(|key| key.0))?;
+        let FarKeys { later, tied, one_tied } = self.keys.as_deref_mut()?;
+        let tied = tied.pop().map(|input| one_tied.of_input(input));
+        let key = tied.or_else(|| later.pop().map(|key| key.0))?;
         self.count -= 1;
         Some(key)
     }
 
-    /// Gathers all that arrive when `key` does, `key` among them: a tie between very many.
-    pub(crate) fn tie(&mut self, key: Key) {
-        self.count += 1;
-        let FarKeys { later, tied } = &mut **self.keys.get_or_insert_default();
-        tied.insert(key);
-        while let Some(first) = later.peek_mut()
-            && first.0.instant_only() == key.instant_only()
-        {
-            tied.insert(PeekMut::pop(first).0);
+    /// Gathers all that tie with `key`, which is none of them. Returns how many there are.
+    pub(crate) fn gather(&mut self, key: Key) -> usize {
+        let Some(FarKeys { later, tied, one_tied }) = self.keys.as_deref_mut() else { return 0 };
+        if tied.len() > 0 {
+            assert!(key.ties_with(*one_tied), "ties of two instants are broken at once");
+            return tied.len();
         }
-    }
-
-    /// How many have been gathered.
-    pub(crate) fn tied(&self) -> usize {
-        self.keys.as_ref().map_or(0, |keys| keys.tied.count)
+        *one_tied = key;
+        let mut one_by_one = later.len() / MANY_TIE;
+        while one_by_one > 0
+            && let Some(first) = later.peek_mut().filter(|first| first.0.ties_with(key))
+        {
+            one_by_one -= 1;
+            tied.insert(PeekMut::pop(first).0.input());
+        }
+        if later.peek().is_some_and(|first| first.0.ties_with(key)) {
+            later.retain(|Reverse(other)| {
+                let ties = other.ties_with(key);
+                if ties {
+                    tied.insert(other.input());
+                }
+                !ties
+            });
+        }
+        tied.len()
     }
 
     /// Takes out the one of those gathered that is number `place` in the order of inputs.
     pub(crate) fn take_tied(&mut self, place: usize) -> Key {
         self.count -= 1;
         let keys = self.keys.as_deref_mut().expect("those that tie were gathered");
-        keys.tied.remove(place)
-    }
-}
-
-/// Sorted keys of which any is found by its place, and taken out, in some hundred steps.
-#[derive(Debug, Clone, Default)]
-struct Tied {
-    count: usize,
-    /// In ascending order, none of them empty.
-    rows: Vec<Vec<Key>>,
-}
-
-impl Tied {
-    /// The longest row.
-    const ROW: usize = 512;
-
-    fn insert(&mut self, key: Key) {
-        self.count += 1;
-        let number = self.rows.partition_point(|row| row.last() < Some(&key));
-        let Some(last) = self.rows.len().checked_sub(1) else { return self.rows.push(vec![key]) };
-        let number = number.min(last);
-        let row = &mut self.rows[number];
-        row.insert(row.partition_point(|other| *other < key), key);
-        if row.len() > Self::ROW {
-            let rest = row.split_off(Self::ROW / 2);
-            self.rows.insert(number + 1, rest);
-        }
-    }
-
-    fn remove(&mut self, mut place: usize) -> Key {
-        for (number, row) in self.rows.iter_mut().enumerate() {
-            if place < row.len() {
-                let key = row.remove(place);
-                if row.is_empty() {
-                    self.rows.remove(number);
-                }
-                self.count -= 1;
-                return key;
-            }
-            place -= row.len();
-        }
-        panic!("only those that tie are drawn");
-    }
-
-    /// Takes out the last.
-    fn pop(&mut self) -> Option<Key> {
-        let key = self.rows.last_mut()?.pop();
-        if self.rows.last().is_some_and(Vec::is_empty) {
-            self.rows.pop();
-        }
-        self.count -= 1;
-        key
+        keys.one_tied.of_input(keys.tied.remove(place))
     }
 }

@@ -54,6 +54,18 @@ impl Key {
         Self(arrival.bits() | self.0 & INPUT)
     }
 
+    /// The key of another input's item that arrives at the same instant.
+    #[inline]
+    pub(crate) fn of_input(self, input: u32) -> Self {
+        Self(self.instant_only().0 | u128::from(input))
+    }
+
+    /// Whether both arrive at the same instant.
+    #[inline]
+    pub(crate) fn ties_with(self, other: Self) -> bool {
+        self.instant_only() == other.instant_only()
+    }
+
     /// What of it is compared.
     #[inline]
     pub(crate) fn under(self, compared: Compared) -> Self {
@@ -259,10 +271,8 @@ impl Keys {
     #[cold]
     #[inline(never)]
     fn bring_many_near(&mut self) {
-        // Of those that tie as few as can be: the next is drawn from all that are left.
-        let wanted = if self.far.tied() > 0 { 2 } else { NEAR };
         self.near.reverse();
-        while self.near.len() < wanted
+        while self.near.len() < NEAR
             && let Some(key) = self.far.pop()
         {
             self.near.push(key);
@@ -280,29 +290,22 @@ impl Keys {
         self.near[..inputs.min(self.spare)].fill(Key::NONE);
     }
 
-    /// Makes one of those that arrive at the instant of `first` the first, at random; returns it.
+    /// Makes one of those that tie with `first` the first, at random; returns it.
     #[cold]
     pub(crate) fn break_tie(&mut self, first: Key, generator: &mut Generator) -> Key {
-        let last = self.near.len() - 1;
-        let ties = |key: &&Key| key.instant_only() == first.instant_only();
-        let tied = self.near.iter().rev().take_while(ties).count();
-        if tied > last && !self.far.is_empty() {
-            return self.break_tie_of_many(generator);
+        let begin = self.near.partition_point(|key| key.instant_only() > first.instant_only());
+        // Far ones may tie too if all near ones do.
+        let far = if begin == 0 { self.far.gather(first) } else { 0 };
+        let near = self.near.len() - begin;
+        // In the order of inputs, which does not depend on the visits.
+        let place = generator.below((near + far) as u64) as usize;
+        if place < near {
+            let behind = self.near.len() - 1 - place;
+            self.near[behind..].rotate_left(1);
+        } else {
+            self.near.push(self.far.take_tied(place - near));
         }
-        // The order among equals may depend on the visits; by input it does not.
-        self.near[last + 1 - tied..].sort_unstable_by(|one, other| other.cmp(one));
-        self.near.swap(last, last - generator.below(tied as u64) as usize);
-        self.near[last]
-    }
-
-    /// As [`Keys::break_tie`], where all near ones tie, and far ones may.
-    fn break_tie_of_many(&mut self, generator: &mut Generator) -> Key {
-        self.near.drain(..).for_each(|key| self.far.tie(key));
-        let drawn = self.far.take_tied(generator.below(self.far.tied() as u64) as usize);
-        // One of the others, so that there is a tie.
-        self.near.extend(self.far.pop());
-        self.near.push(drawn);
-        drawn
+        self.near[self.near.len() - 1]
     }
 }
 

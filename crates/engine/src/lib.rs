@@ -22,6 +22,7 @@ pub mod quantity;
 pub mod random;
 pub mod registry;
 pub mod stream;
+mod tied;
 pub mod time;
 mod train;
 pub mod visit;
