@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import celltrain as ct
+from celltrain.notes import warm_up
 from celltrain.notes.advice import advice_on_variants
 from celltrain.notes.warm_up import is_biased, settling_times, warnings, warnings_of_variants
 
@@ -228,3 +229,32 @@ def test_a_run_that_rises_and_collapses_is_too_short(scenario: ct.Scenario) -> N
     noisy = rise + np.random.default_rng(1).normal(0, 2, 400)
     (said,) = warnings(result(scenario.with_(duration="4 s", warm_up="0 s"), [noisy]))
     assert "the run is too short" in said
+
+
+@pytest.mark.parametrize(
+    "last", [range(200, 400), range(1, 100), range(3, 400, 2)], ids=["late", "early", "gaps"]
+)
+def test_what_all_flows_deliver_is_summed_whenever_each_has_samples(last: range) -> None:
+    sampled = {"1": range(1, 400), "2": range(1, 400), "3": last}
+    samples = [
+        (at, flow, 1e4 * number * min(at, 50 * number))
+        for number, (flow, times) in enumerate(sampled.items(), 1)
+        for at in times
+    ]
+    whole: dict[int, float] = {}
+    for at, _, value in samples:
+        whole[at] = whole.get(at, 0.0) + value
+
+    frame = pl.DataFrame(
+        {
+            "replication": [0] * len(samples),
+            "t": [PERIOD * at for at, *_ in samples],
+            "entity": [flow for _, flow, _ in samples],
+            "metric": ["delivered"] * len(samples),
+            "value": [value for *_, value in samples],
+            "unit": ["B"] * len(samples),
+        }
+    )
+    ((times, values),) = warm_up._delivered(ct.Result({"scenario_toml": ""}, lambda name: frame))
+    assert times == [PERIOD * at for at in sorted(whole)]
+    assert np.cumsum(values) == pytest.approx([whole[at] for at in sorted(whole)])

@@ -184,7 +184,6 @@ def _names(lists: list[str] | None, option: str, example: str) -> list[str]:
 
 
 def _as_json(result: "Result", chosen: list[str], out: str | None) -> dict[str, object]:
-    from celltrain.notes.advice import advice
 
     kept = (
         "name",
@@ -200,7 +199,7 @@ def _as_json(result: "Result", chosen: list[str], out: str | None) -> dict[str, 
     )
     metrics = result.estimate_rows(chosen)
     groups = [one.to_json() for one in result.by_group()]
-    found = {"metrics": metrics, "groups": groups, "notes": advice(result), "out": out}
+    found = {"metrics": metrics, "groups": groups, "notes": result.notes, "out": out}
     return {**{name: result.manifest[name] for name in kept}, **found}
 
 
@@ -227,7 +226,6 @@ def _show_flows(result: "Result", scenario: "ScenarioFile") -> None:
 def _show(result: "Result", chosen: list[str], headline: str, of_flows: "ScenarioFile | None") -> None:
     """Prints the chosen metrics, or all; `of_flows` is the scenario if each flow has a line."""
     from celltrain import statistics, text
-    from celltrain.notes.advice import advice
     from celltrain.registry import is_count, title
 
     m = result.manifest
@@ -250,4 +248,4 @@ def _show(result: "Result", chosen: list[str], headline: str, of_flows: "Scenari
     if of_flows is not None:
         _show_flows(result, of_flows)
     terminal.say(options.effort(m, m["replications"], result.counted))
-    terminal.say_notes(advice(result))
+    terminal.say_notes(result.notes)

@@ -78,15 +78,21 @@ def _is_missed(peak: _Peak) -> bool:
 
 
 def _peaks(result: "Result", begin: float) -> Iterator[tuple[str, _Peak]]:
-    """The peaks of the ports of switches, of which samples and buffers count the same, after the warm-up."""
+    """The peaks of ports of switches, of which samples and buffers count the same, after the warm-up.
+
+    Of those that held enough in some replication.
+    """
+    ports: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    for replication, port, of_switch, counted, unit, largest in result.rows("ports", *PEAKS):
+        if of_switch and counted == unit:
+            ports.setdefault((port, unit), []).append((replication, largest))
+    # Most ports of a large network hold next to nothing: their samples are not looked at.
+    full = {key: some for key, some in ports.items() if max(most for _, most in some) >= LEAST}
     sampled = {
         (one.replication, one.entity): max(one.value[bisect_left(one.t, begin) :], default=0.0)
-        for one in result.time_series("occupancy")
+        for one in result.time_series("occupancy", [port for port, _ in full])
     }
-    ports: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    for replication, port, of_switch, counted, unit, largest in result.rows("ports", *PEAKS):
-        value = sampled.get((replication, port))
-        if of_switch and counted == unit and value is not None:
-            ports.setdefault((port, unit), []).append((largest, value))
-    for (port, unit), both in ports.items():
-        yield port, _Peak(unit, *map(statistics.mean, zip(*both, strict=True)))
+    for (port, unit), some in full.items():
+        both = [(most, sampled[run, port]) for run, most in some if (run, port) in sampled]
+        if both:
+            yield port, _Peak(unit, *map(statistics.mean, zip(*both, strict=True)))

@@ -1,11 +1,12 @@
 """Whether the warm-up of a run is long enough, judged by its time series."""
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from itertools import accumulate, pairwise
+from operator import add
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,12 @@ __all__ = ["is_biased", "settling_times", "warnings", "warnings_of_variants"]
 
 _Series = tuple[Sequence[float], Sequence[float]]
 """The times and values of one replication."""
+
+_Judged = tuple[float, Sequence[float]]
+"""The time between the values of one replication, and these."""
+
+OCCUPANCY, RATE = "the occupancy of the bottleneck", "the rate at which TCP delivers"
+"""The series by which a warm-up is judged."""
 
 LEVEL = 0.01
 """The level of the test for a bias."""
@@ -47,8 +54,12 @@ def settling_times(result: "Result", until: float = math.inf) -> dict[str, list[
         result: the runs.
         until: the time, in seconds, up to which the series are looked at.
     """
+    return _settling_times(_judged(_series(result), until))
+
+
+def _settling_times(judged: Mapping[str, Sequence[_Judged]]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
-    for name, series in _chosen(result, until).items():
+    for name, series in judged.items():
         for period, values in series:
             settled = statistics.warm_up(values)
             found.setdefault(name, []).append(math.inf if settled is None else settled * period)
@@ -144,19 +155,22 @@ def _ascii(unit: str) -> str:
 
 
 def _unsettled(result: "Result", scenario: Scenario) -> Iterator[_Unsettled]:
-    if has_transfers(scenario) or _arrives_at_once(scenario) or _is_over(result):
+    if has_transfers(scenario) or _arrives_at_once(scenario):
         return  # a warm-up would cut off what such a run is about
+    series = _series(result)
+    if _is_over(series):
+        return  # the same
     if _loses_by_script(result, scenario):
         return  # so it might these losses: nothing says when they were
     change = first_change(scenario)
     until = math.inf if change is None else change.at
-    chosen = _chosen(result, until)
-    for name, times in settling_times(result, until).items():
+    judged = _judged(series, until)
+    for name, times in _settling_times(judged).items():
         middle = median(times)
         if middle <= scenario.warm_up * (1 + 1e-9):
             continue
         # A value belongs to the time since the one before.
-        measured = [values[math.ceil(scenario.warm_up / period - 1e-9) :] for period, values in chosen[name]]
+        measured = [values[math.ceil(scenario.warm_up / period - 1e-9) :] for period, values in judged[name]]
         # A series that never settles was seen to drift, unless a change cuts it short.
         is_seen = math.isinf(middle) and change is None
         if is_seen or is_biased(measured):
@@ -217,29 +231,27 @@ def _loses_by_script(result: "Result", scenario: Scenario) -> bool:
     return any(lost for (lost,) in result.rows("ports", "lost_scripted"))
 
 
-def _is_over(result: "Result") -> bool:
+def _is_over(series: Mapping[str, Sequence[_Series]]) -> bool:
     """Whether all ends before the run does, in every replication.
 
     TCP then delivers nothing in the last tenth of a run. Short flows have no such series: where there are no
     other flows, the bottleneck holds nothing for as long.
     """
-    series = [*_delivered(result)] or [*_occupancy(result)]
-    ends = [values[-max(len(values) // 10, 1) :] for _, values in series if values]
+    chosen = series[RATE] or series[OCCUPANCY]
+    ends = [values[-max(len(values) // 10, 1) :] for _, values in chosen if values]
     return bool(ends) and not any(any(some) for some in ends)
 
 
-def _chosen(result: "Result", until: float) -> dict[str, list[tuple[float, Sequence[float]]]]:
-    """The series by which a warm-up is judged: the time between values, and these, in each replication.
+def _series(result: "Result") -> dict[str, Sequence[_Series]]:
+    """The series by which a warm-up is judged, of each replication."""
+    return {OCCUPANCY: [*_occupancy(result)], RATE: [*_delivered(result)]}
 
-    They end before a time, in seconds.
-    """
-    chosen = {
-        "the occupancy of the bottleneck": _occupancy(result),
-        "the rate at which TCP delivers": _delivered(result),
-    }
-    found: dict[str, list[tuple[float, Sequence[float]]]] = {}
-    for name, series in chosen.items():
-        for times, samples in series:
+
+def _judged(series: Mapping[str, Sequence[_Series]], until: float) -> dict[str, list[_Judged]]:
+    """The series as they are judged: up to a time, in seconds, and not too long."""
+    found: dict[str, list[_Judged]] = {}
+    for name, replications in series.items():
+        for times, samples in replications:
             some = samples[: bisect_right(times, until * (1 + 1e-9))]
             values = _thinned(some)
             period = times[0] * (len(some) // len(values) if some else 1)
@@ -255,14 +267,26 @@ def _occupancy(result: "Result") -> Iterator[_Series]:
 
 def _delivered(result: "Result") -> Iterator[_Series]:
     """What all flows delivered in each sample period."""
-    replications: dict[int, dict[float, float]] = {}
+    replications: dict[int, _Series] = {}
     for one in result.time_series("delivered"):
-        whole = replications.setdefault(one.replication, {})
-        for t, value in zip(one.t, one.value, strict=True):
-            whole[t] = whole.get(t, 0.0) + value
-    for whole in replications.values():
-        times = sorted(whole)
-        yield times, [now - before for before, now in pairwise((0.0, *map(whole.__getitem__, times)))]
+        whole = replications.get(one.replication, ((), ()))
+        replications[one.replication] = _sum(whole, (one.t, one.value))
+    for times, sums in replications.values():
+        yield times, [now - before for before, now in pairwise((0.0, *sums))]
+
+
+def _sum(one: _Series, other: _Series) -> _Series:
+    """The sum of two series, of which either is zero where it has no value."""
+    (times, values), (some, added) = sorted((one, other), key=lambda series: len(series[0]), reverse=True)
+    begin = bisect_left(times, some[0]) if some else 0
+    end = begin + len(some)
+    if times[begin:end] == some:  # of flows that begin or end within the other's time
+        return times, [*values[:begin], *map(add, values[begin:end], added), *values[end:]]
+    whole = dict(zip(times, values, strict=True))
+    for t, value in zip(some, added, strict=True):
+        whole[t] = whole.get(t, 0.0) + value
+    every = sorted(whole)
+    return every, [whole[t] for t in every]
 
 
 def _thinned(values: Sequence[float]) -> Sequence[float]:

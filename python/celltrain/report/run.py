@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
-from celltrain.notes.advice import advice
 from celltrain.plots.transfers import windows_of
 from celltrain.registry import is_count, title
 from celltrain.report import parts
@@ -60,7 +59,7 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
     is_of_transfers = "fct_p50" in units and only_transfers(result)
     question = TRANSFERS if is_of_transfers else SHARES
     page.lead(question, _answers(result, units, is_of_transfers=is_of_transfers))
-    parts.notes(page, advice(result))
+    parts.notes(page, result.notes)
     without = _completions(page, result, units) if is_of_transfers else ()
     _goodput(page, result)
     _series(page, result)

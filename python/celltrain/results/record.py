@@ -1,7 +1,7 @@
 """What the core measured in one replication, as plain Python data."""
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -60,13 +60,13 @@ class Record:
 
         return record_frame(name, [self])
 
-    def time_series(self, metric: str, entity: str | None = None) -> Iterator[TimeSeries]:
+    def time_series(self, metric: str, entities: Container[str] | None = None) -> Iterator[TimeSeries]:
         """The time series of a metric, in the order of the core, as plain Python data.
 
-        Of one flow or port, or of all.
+        Of some flows or ports, or of all.
         """
         for owner, name, _, times, values in self.series:
-            if name == metric and entity in (None, owner) and times:
+            if name == metric and (entities is None or owner in entities) and times:
                 yield TimeSeries(self.replication, owner, _floats(times), _floats(values))
 
     def traces(self, metric: str, entity: str | None = None) -> list[Trace]:

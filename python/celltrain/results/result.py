@@ -1,7 +1,7 @@
 """The results of the replications of one scenario."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, repeat
@@ -303,28 +303,30 @@ class Result(Frames):
             return frame_rows(getattr(self, name).lazy(), *columns)
         return (row for record in self._records for row in _record_rows(name, record, columns))
 
-    def time_series(self, metric: str, entity: str | None = None) -> Iterator[TimeSeries]:
-        """The time series of a metric in every replication: of one flow or port, or of all.
+    def time_series(self, metric: str, entity: str | Collection[str] | None = None) -> Iterator[TimeSeries]:
+        """The time series of a metric in every replication: of one flow or port, of several, or of all.
 
         No frame is made of fresh records here either.
 
         Raises:
             InputError: there is no such metric, flow or port.
         """
-        self._check_series(metric, entity)
-        return self._time_series(metric, entity)
+        entities = None if entity is None else {entity} if isinstance(entity, str) else {*entity}
+        self._check_series(metric, entities)
+        return self._time_series(metric, entities)
 
-    def _check_series(self, metric: str, entity: str | None = None) -> None:
+    def _check_series(self, metric: str, entities: Collection[str] | None = None) -> None:
         """Refuses a name that no series can have; that a run recorded none of a known name is no error."""
         known = [one.name for one in measures() if one.over == "time"]
         if arguments.text("metric", metric) not in known:
             raise unknown("series", metric, known)
-        if entity is None:
+        if entities is None:
             return
         owners = chain(self.rows("flows", "flow"), self.rows("ports", "port"))
         names = dict.fromkeys(chain((name for (name,) in owners), self._traced()))
-        if arguments.text("entity", entity) not in names:
-            raise unknown("flow or port", entity, names)
+        for entity in entities:
+            if arguments.text("entity", entity) not in names:
+                raise unknown("flow or port", entity, names)
 
     def _traced(self) -> Iterable[str]:
         """The flows and ports that have a series."""
@@ -332,13 +334,14 @@ class Result(Frames):
             return (series[0] for record in self._records for series in record.series)
         return iter(self.series["entity"].unique(maintain_order=True))
 
-    def _time_series(self, metric: str, entity: str | None) -> Iterator[TimeSeries]:
+    def _time_series(self, metric: str, entities: Collection[str] | None) -> Iterator[TimeSeries]:
         if self._records:
             for record in self._records:
-                yield from record.time_series(metric, entity)
+                yield from record.time_series(metric, entities)
             return
-        chosen = {"metric": metric} if entity is None else {"metric": metric, "entity": entity}
-        series = self.series.filter(**chosen)
+        series = self.series.filter(metric=metric)
+        if entities is not None:
+            series = series.filter(series["entity"].is_in([*entities]))
         for part in series.partition_by("replication", "entity", maintain_order=True):
             t, value = part["t"].to_list(), part["value"].to_list()
             yield TimeSeries(part["replication"][0], part["entity"][0], t, value)
