@@ -5,7 +5,7 @@ use std::{
     collections::{BinaryHeap, binary_heap::PeekMut},
 };
 
-use crate::{keys::Key, tied::Tied};
+use crate::{key::Key, tied::Tied};
 
 /// Keys that are not kept sorted among the nearest: there may be a hundred thousand.
 #[derive(Debug, Clone, Default)]

@@ -13,6 +13,7 @@
 pub mod alone;
 mod far;
 pub mod fingerprint;
+mod key;
 mod keys;
 pub mod levels;
 mod logarithm;

@@ -1,7 +1,8 @@
 //! Merging input streams in time order.
 
 use crate::{
-    keys::{Compared, Key, Keys},
+    key::{Compared, Key},
+    keys::Keys,
     random::Generator,
     stream::{Item, Stream, StreamId, Train},
     time::{Instant, SPARE_BITS, Slot, Time},

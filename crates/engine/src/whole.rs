@@ -1,7 +1,7 @@
 //! Merging whole trains: each is taken when its first item arrives, whatever comes before its last one. Packets are trains of one item.
 
 use crate::{
-    keys::Key,
+    key::Key,
     merge::Many,
     stream::{Item, Stream, Train},
     time::Time,
