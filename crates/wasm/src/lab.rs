@@ -1,7 +1,7 @@
 //! One run, and what happened in it since somebody last asked.
 
 use celltrain_engine::{Time, time::MILLISECOND};
-use celltrain_network::{live::Live, scenario::Scenario};
+use celltrain_network::{live::Live, measures::registry, scenario::Scenario};
 use serde_json::{Value, json};
 
 use crate::{describe::describe, view::View};
@@ -66,11 +66,20 @@ impl Lab {
         let summary: Vec<_> = result
             .summary
             .iter()
-            .map(|metric| json!({"name": metric.name, "value": number(metric.value), "unit": metric.unit}))
+            .map(|metric| {
+                let title = title(metric.name);
+                json!({"name": metric.name, "title": title, "value": number(metric.value), "unit": metric.unit})
+            })
             .collect();
         let fingerprint = format!("{:016x}", result.fingerprint);
         json!({"fingerprint": fingerprint, "cell_hops": result.cell_hops, "summary": summary}).to_string()
     }
+}
+
+/// What people call a measure of the summary.
+fn title(name: &str) -> &'static str {
+    let measure = registry::RUN.iter().find(|measure| measure.name == name);
+    measure.expect("what is in the summary is in the registry").title
 }
 
 /// Pairs of key and value.

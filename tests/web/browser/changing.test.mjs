@@ -309,10 +309,10 @@ inBrowser("changes", ({ open, until, now, finished, fingerprint, drop }) => {
     await page.focus("#all-measures");
     await page.keyboard.press("Enter");
     assert.equal(await page.evaluate("document.activeElement.id"), "all-measures");
-    const all = await page.evaluate("lab.run.outcome.summary.filter(({ value }) => value !== null).map(({ name }) => name.replaceAll('_', ' '))");
+    const all = await page.evaluate("lab.run.outcome.summary.filter(({ value }) => value !== null).map(({ title }) => title)");
     assert.deepEqual(await names(), all);
-    assert.ok(all.includes("response time p95") && all.includes("utilisation"));
-    assert.match(await page.textContent("#measures"), /are those of the bottleneck/);
+    // As the command and reports call them.
+    assert.ok(all.includes("95th percentile of the response time") && all.includes("utilisation of the bottleneck"));
     await page.evaluate("lab.changes.set('replications', '2')");
     await finished(page);
     await until(page, "document.querySelectorAll('#measures th').length === 3");

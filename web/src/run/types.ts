@@ -68,6 +68,8 @@ export interface Description {
 
 export interface Metric {
   name: string;
+  /** What people call it. */
+  title: string;
   value: number | null;
   unit: string;
 }

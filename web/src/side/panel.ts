@@ -13,8 +13,6 @@ import { Flow } from "../run/view.ts";
 
 /** The measures that are shown first. */
 const SHOWN = 12;
-/** Those of the bottleneck, which need not be the port that is shown. */
-const OF_BOTTLENECK = /^(utilisation|occupancy_\w+|delay_(mean|p\d+))$/;
 /** The most flows that have a row. */
 const MOST_FLOWS = 60;
 
@@ -287,7 +285,7 @@ export class Panel {
       const before = beforeOf(one);
       const kind = { class: /^[a-z]{6,}$/.test(one.unit) ? "count" : "" };
       const [then, now] = other ? metrics(before, one.value, one.unit) : ["", metric(one.value, one.unit)];
-      const cells = [h("td", {}, one.name.replaceAll("_", " ")), other && h("td", kind, then), h("td", kind, now), other && h("td", {}, change(before, one.value))];
+      const cells = [h("td", {}, one.title), other && h("td", kind, then), h("td", kind, now), other && h("td", {}, change(before, one.value))];
       body.append(h("tr", {}, ...cells));
     }
     const titles = other ? ["", this.app.beside ? "beside" : "before", "now", "change"] : ["", ""];
@@ -300,7 +298,6 @@ export class Panel {
           this.render();
         },
       }, this.allMeasures ? "Fewer measures" : `All ${known.length} measures`)),
-      shown.some(({ name }) => OF_BOTTLENECK.test(name)) && h("p", { class: "note" }, "Utilisation, occupancy, and delay mean, p95 and p99 are those of the bottleneck."),
       h("p", { class: "note" }, `${count(outcome.cell_hops)} cell-hops. `, this.parted(run)),
       h("p", { class: "note" }, "Fingerprint ", h("span", { class: "print" }, outcome.fingerprint), ": the first of the ", h("code", {}, "fingerprints"), ` that this command prints${this.app.scenario.id ? "" : ` of a copy of the scenario, saved as ${COPY}`}:`),
       h("p", { class: "note" }, h("code", { id: "command" }, commandOf(this.app.scenario, this.app.set))),

@@ -10,6 +10,7 @@ use celltrain_engine::{
 };
 use celltrain_network::{
     RunResult,
+    measures::registry,
     scenario::{Distribution, Flow, Framing, Graph, Link, NodeKind, RateChange, Scenario, TieBreak, Traffic},
     table::{Column, Table},
     traffic::sizes::FlowSize,
@@ -22,11 +23,12 @@ use crate::invariants::Failure;
 const NEARLY: f64 = 1.0 + 1e-9;
 
 /// Measures that lie between 0 and 1.
-const RATIOS: [&str; 8] = [
+const RATIOS: [&str; 9] = [
     "fairness_index",
     "efficiency",
     "utilisation",
     "cell_loss_ratio",
+    "link_loss_ratio",
     "retransmission_ratio",
     "excess_fairness_equal",
     "excess_fairness_weighted",
@@ -38,7 +40,11 @@ const INDICES: [&str; 3] = ["fairness_index", "excess_fairness_equal", "excess_f
 
 /// Every measure lies in its range.
 pub(crate) fn in_range(result: &RunResult) -> Vec<Failure> {
-    let mut failures = Vec::new();
+    // The lab looks up what each measure is called.
+    let unknown = |name: &&str| registry::RUN.iter().all(|measure| measure.name != *name);
+    let names = result.summary.iter().map(|metric| metric.name);
+    let mut failures: Vec<_> =
+        names.filter(unknown).map(|name| Failure::new("not in the registry", name)).collect();
     let mut check = |table: &str, name: &str, value: f64| {
         let (mut low, mut high) = (0.0, f64::MAX);
         if RATIOS.contains(&name) {
