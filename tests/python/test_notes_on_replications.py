@@ -3,7 +3,7 @@
 import celltrain as ct
 from celltrain.notes.advice import advice, advice_on_sweep, advice_on_variants
 from celltrain.notes.advice.alike import ALIKE, MEASURED_ALIKE
-from celltrain.sweeps.result import Lack, imprecise, lacking
+from celltrain.sweeps.precision import Lack, imprecise, lacking
 
 
 def test_points_that_until_stopped_before_they_were_nearly_normal_are_noted(scenario: ct.Scenario) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import celltrain as ct
 from celltrain.notes.advice.fruitless import SENT
-from celltrain.sweeps import result
+from celltrain.sweeps import measured
 from memory import PEAK
 
 pytest.importorskip("resource", reason="this system does not say how much memory a process took")
@@ -22,9 +22,9 @@ import celltrain as ct
 from celltrain.files import folder, parquet
 from celltrain.plots.sweep import draw_sweep
 from celltrain.report.sweep import sweep_report
-from celltrain.sweeps import frames, result
+from celltrain.sweeps import frames, measured
 
-frames.PART_RUNS, parquet.ROW_GROUP, result.STRETCH = 200, 8192, 8192
+frames.PART_RUNS, parquet.ROW_GROUP, measured.STRETCH = 200, 8192, 8192
 scenario = ct.load(sys.argv[1]).with_({"duration": "10 us", "warm-up": "0 s", "topology.sources": 12})
 grid = {"switch.buffer": ["100 cells", "200 cells"], "link.delay": ["1 ms", "2 ms"]}
 sweep = ct.sweep(scenario, grid=grid, replications=int(sys.argv[2]), jobs=2)
@@ -117,5 +117,5 @@ def test_samples_do_not_depend_on_how_they_are_read(
     by_hand = sweep.summary.filter(metric="throughput")["value"].to_list()
     assert [value for sample in whole for value in sample] == by_hand
     for rows in (1, 7, 64):
-        monkeypatch.setattr(result, "STRETCH", rows)
+        monkeypatch.setattr(measured, "STRETCH", rows)
         assert sweep.samples("throughput") == whole

@@ -24,7 +24,7 @@ from celltrain.plots.sweep import draw_sweep, heat_map, lines
 from celltrain.plots.trade_off import MARGINS, _ends, trade_off
 from celltrain.report.sweep import sweep_report
 from celltrain.statistics import Estimate
-from celltrain.sweeps.result import imprecise
+from celltrain.sweeps.precision import imprecise
 from celltrain.sweeps.scaling import scaling_axes
 from celltrain.sweeps.view import AxisView, View, mean_lines
 

@@ -1,6 +1,8 @@
 """One scenario in several variants: which one, here, and what does it cost?
 
-`variants` says what varies, `run` runs it, and a `Comparison` is what came out.
+`variants` says what varies, `run` runs it, and a `Comparison` is what came out. It is made in layers:
+`frames` puts those of all variants together, `measured` has the measures, `differences` judges them, `tables`
+writes it all for people, and `result` knows the folder.
 """
 
 from celltrain.comparison.result import KIND, Comparison

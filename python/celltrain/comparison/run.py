@@ -7,7 +7,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from celltrain import arguments, registry
-from celltrain.comparison.result import KIND, Comparison, different_units, misled, not_judged
+from celltrain.comparison.differences import different_units, misled, not_judged
+from celltrain.comparison.result import KIND, Comparison
 from celltrain.comparison.variants import (
     Variants,
     comparison_key,

@@ -105,7 +105,7 @@ def _is_judged(found: "Comparison", measure: "Measure") -> bool:
 
 def _is_misled(found: "Comparison", measure: "Measure") -> bool:
     """Whether a measure is about transfers or requests that ended, and too many had not."""
-    from celltrain.comparison.result import misled
+    from celltrain.comparison.differences import misled
 
     return bool(misled(found, measure.name))
 

@@ -6,7 +6,7 @@ from itertools import product
 from celltrain import registry, text
 from celltrain.bounds import bounds
 from celltrain.comparison import POLICY_KEY, Comparison
-from celltrain.comparison.result import misled
+from celltrain.comparison.differences import misled
 from celltrain.comparison.variants import bare
 from celltrain.leaders import best_first
 from celltrain.margins import part_of

@@ -16,7 +16,7 @@ from celltrain.statistics import Estimate, largest
 from celltrain.sweeps import Sweep
 from celltrain.sweeps.axes import shown as written
 from celltrain.sweeps.censored import incomparable, incomparable_points, why_marked
-from celltrain.sweeps.result import imprecise
+from celltrain.sweeps.precision import imprecise
 from celltrain.sweeps.scaling import scaling_axes, steps_of
 from celltrain.sweeps.view import Facet, View, group_lines, legend, mean_lines, placed
 from celltrain.usual import leading

@@ -18,12 +18,12 @@ from celltrain.results.censored import (
 )
 
 if TYPE_CHECKING:
-    from celltrain.sweeps.result import Sweep
+    from celltrain.sweeps.measured import Measured
 
 __all__ = ["censored_at", "censored_beside", "incomparable", "incomparable_points", "why_marked"]
 
 
-def censored_at(sweep: "Sweep", kind: Kind) -> list[Censored | None]:
+def censored_at(sweep: "Measured", kind: Kind) -> list[Censored | None]:
     """What ended at every point, in the order of `Sweep.points`; None where nothing says."""
     known = sweep.units.keys()
     needed = (*kind.counts, *(ANSWERS if kind is REQUESTS else (TURNED_AWAY,)))
@@ -35,7 +35,7 @@ def censored_at(sweep: "Sweep", kind: Kind) -> list[Censored | None]:
     return [at(place) for place in range(sweep.points.height)]
 
 
-def censored_beside(sweep: "Sweep", metric: str) -> list[Censored | None]:
+def censored_beside(sweep: "Measured", metric: str) -> list[Censored | None]:
     """What ended at every point beside a metric of the times; nothing beside others.
 
     Beside those of a group or a flow they are its own, if flows count them.
@@ -56,19 +56,19 @@ def _of_place(kind: Kind, own: Mapping[str, Sequence[Sequence[float]]], place: i
     return Censored.of(kind, own.keys(), lambda count: own[count][place])
 
 
-def incomparable(sweep: "Sweep", metric: str) -> list[int]:
+def incomparable(sweep: "Measured", metric: str) -> list[int]:
     """The places in `Sweep.points` that are neither best nor worst by a metric: too few ended there."""
     every = enumerate(censored_beside(sweep, metric))
     return [place for place, one in every if one is not None and one.mislead(metric)]
 
 
-def why_marked(metric: str, sweep: "Sweep | None" = None) -> str:
+def why_marked(metric: str, sweep: "Measured | None" = None) -> str:
     """What is said of a point that is marked in a picture of a metric, because too few ended there."""
     said = too_many(metric, () if sweep is None else censored_beside(sweep, metric))
     return f"{said}, and the times are those of the others" if said else ""
 
 
-def incomparable_points(sweep: "Sweep", metric: str) -> list[int]:
+def incomparable_points(sweep: "Measured", metric: str) -> list[int]:
     """The numbers of these points."""
     numbers = sweep.points["point"]
     return [numbers[place] for place in incomparable(sweep, metric)]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from celltrain.sweeps import Sweep
     from celltrain.sweeps.plan import Plan
-    from celltrain.sweeps.result import Lack
+    from celltrain.sweeps.precision import Lack
 
 __all__ = ["advice_on_sweep"]
 
@@ -54,7 +54,7 @@ _NUMBER = re.compile(r"(?<![\w-])\d[\d.,]*")
 def advice_on_sweep(found: "Sweep") -> list[str]:
     """Notes on the scenarios of a sweep and its runs, each with the first point that it holds for."""
     from celltrain.resolved import moved
-    from celltrain.sweeps.result import lacking
+    from celltrain.sweeps.precision import lacking
 
     plan = found.plan
     lines = moved(found.manifest) + _of_points(found, plan)
@@ -84,7 +84,7 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
 
 def _lacks(lack: "Lack", until: Mapping[str, Any]) -> str:
     """What is said of points that stopped at the most replications before `until` was satisfied."""
-    from celltrain.sweeps.result import Lack
+    from celltrain.sweeps.precision import Lack
 
     metric = title(until["metric"])
     confidence, part = (exact_percent(until[key]) for key in ("confidence", "rel-ci"))

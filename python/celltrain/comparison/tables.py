@@ -1,0 +1,149 @@
+"""The tables of a comparison and the sentences below them, for people."""
+
+import math
+
+from celltrain import statistics, text, verdicts
+from celltrain.comparison.differences import Differences, misled
+from celltrain.margins import part_of
+from celltrain.registry import Measure
+from celltrain.results.censored import legend
+
+__all__ = ["Tables"]
+
+MOST_NAMED = 5
+"""Flows and groups that a sentence names."""
+
+
+class Tables(Differences):
+    """What people read of a comparison."""
+
+    def size(self, measure: Measure) -> float:
+        """The largest mean of a measure, by which its unit is scaled everywhere; 0 where none is defined."""
+        return statistics.largest(
+            statistics.estimate(self._sample(name, measure.name)) for name in self.variants
+        )
+
+    def size_of_differences(self, measure: Measure) -> float:
+        """What scales the unit of the differences of a measure: the largest of them or of their intervals.
+
+        Their unit is their own: a few microseconds between delays of seconds would otherwise be 0.000 s.
+        """
+        found = [self.difference(name, measure) for name in self.variants[1:]]
+        widths = (one.half_width or 0.0 for one in found)
+        return max((statistics.largest(found), *(width for width in widths if math.isfinite(width))))
+
+    def mean_lines(self) -> list[tuple[str, ...]]:
+        """A line for each variant, for people: its name and the mean of every measure with its interval.
+
+        Behind completion and response times stands how many transfers or requests had not ended (`legend`).
+        """
+
+        def line(name: str) -> tuple[str, ...]:
+            result = self.results[name]
+            return (
+                name,
+                *(
+                    self._shown(m, result.estimate(m.name), self.size(m)) + self._mark(name, m)
+                    for m in self.measures
+                ),
+            )
+
+        return [line(name) for name in self.variants]
+
+    def _mark(self, variant: str, measure: Measure) -> str:
+        """What stands behind a mean in the table."""
+        found = self.censored(variant, measure)
+        return f", {found.mark}" if found is not None and found.mark else ""
+
+    def difference_lines(self) -> list[tuple[str, ...]]:
+        """A line for each variant but the first: the paired difference of every measure.
+
+        A star marks a real one. The last line says what common random numbers gained.
+        """
+        sizes = {m.name: self.size_of_differences(m) for m in self.measures}
+
+        def line(name: str) -> tuple[str, ...]:
+            stars = (" *" if self.differs(name, m) else "" for m in self.measures)
+            shown = (self._shown(m, self.difference(name, m), sizes[m.name]) for m in self.measures)
+            return (name, *map("".join, zip(shown, stars, strict=True)))
+
+        gains = ((m, self.gain_of_pairing(m)) for m in self.measures)
+        last = ("-" if gain is None else f"{text.number(gain, 2)} times" for _, gain in gains)
+        return [*map(line, self.variants[1:]), ("gain of pairing", *last)]
+
+    @staticmethod
+    def _shown(measure: Measure, found: statistics.Estimate, size: float) -> str:
+        return text.interval(found, measure.unit, size, is_count=measure.counts)
+
+    def explanation(self) -> str:
+        """What stars and the last line of the differences mean, and what stands behind means."""
+        count = (len(self.variants) - 1) * len(self.measures)
+        beside = (self.censored(name, measure) for measure in self.measures for name in self.variants)
+        said = legend(one.kind for one in beside if one is not None and one.mark)
+        alone = (
+            "Intervals in tables are for one difference alone, so one without a star may exclude zero; those "
+            "in the sentences on the best variant hold for all variants and measures together, at one level, "
+            "which is stricter than that of a star: a sentence may be undecided beside one. "
+        )
+        return (
+            "* significant: at most one table in twenty has a star where there is no difference (Holm's rule "
+            f"over {text.counted(count, 'difference')}, n = {self.manifest['replications']}; no star with "
+            f"fewer than {verdicts.LEAST}). {alone if count > 1 or self._share < 1 else ''}{self._least()}"
+            "The gain of pairing is the variance that differences of independent runs would have over that "
+            "of these, which share their random numbers."
+            f"{f' {said}' if said else ''}"
+        )
+
+    def _least(self) -> str:
+        """What differences the sentences call the same, however significant they are."""
+        parts = sorted({part_of(one.name) for one in self.judged})
+        if not parts:
+            return ""
+        least, *coarser = map(text.exact_percent, parts)
+        of_bins = f" ({coarser[0]} for percentiles)" if coarser else ""
+        return (
+            "A star does not say that a difference matters: sentences call what differs by less than "
+            f"{least} of its value{of_bins} the same. "
+        )
+
+    def state_lines(self) -> list[tuple[str, str]]:
+        """A line for each policy, for people: its name, and what a switch keeps for each VC under it."""
+        return list(self.manifest.get("state_per_vc", {}).items())
+
+    def sentences(self) -> list[str]:
+        """A sentence for each measure: which variant is best by it, and how sure that is.
+
+        By a measure of which neither more nor less is better no variant is best.
+        """
+        return [self._sentence(measure) for measure in self.measures]
+
+    def _sentence(self, measure: Measure) -> str:
+        if measure.better is None:
+            return f"No variant is best by {measure.title}: neither more nor less of it is better."
+        names = misled(self, measure.name)
+        if not names:
+            return self.leader(measure).sentence()
+        every = {name: self.censored(name, measure) for name in names}
+        shown = {name: one for name, one in every.items() if one is not None}
+        *others, last = (f"{text.named(name)} ({one.part})" for name, one in shown.items())
+        told = f"{', '.join(others)} and {last}" if others else last
+        return (
+            f"Nothing is decided by {measure.title}: {self.too_many(measure)} under {told}, and the times "
+            "are those of the others."
+        )
+
+    def alike_sentences(self) -> list[str]:
+        """A sentence for each such group."""
+        return [f"Same results in every replication: {text.joined(names)}." for names in self.alike()]
+
+    def unmeasured_sentences(self) -> list[str]:
+        """What is said of flows that do not respond to congestion, whose delays nothing measured."""
+        every = self._unresponsive.values() if self.manifest.get("measures") is None else ()
+        owners = dict.fromkeys(
+            owner for groups in every for owner, is_measured in groups.items() if not is_measured
+        )
+        if not owners:
+            return []
+        names = text.listed([*owners]) if len(owners) <= MOST_NAMED else f"{len(owners):,} flows and groups"
+        which = f"Not compared: the delays of {names}, which do not respond to congestion"
+        return [f'{which}: set measures.delays = "all" to measure them.']
