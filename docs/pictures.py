@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import celltrain as ct
 from celltrain.plots import compared_points
+from celltrain.plots.files import lay_out, write
 from celltrain.plots.series import occupancy
-from celltrain.plots.style import lay_out, styled, write
+from celltrain.plots.style import styled
 from celltrain.plots.timelines import queue_of
 from celltrain.traces import busiest, traces
 

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import celltrain as ct
-from celltrain.plots.style import COLOURS, MARKERS, logarithmic, panels, styled, write
+from celltrain.plots.files import write
+from celltrain.plots.style import COLOURS, MARKERS, logarithmic, panels, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -86,12 +86,12 @@ def test_an_interrupt_that_comes_twice_leaves_no_file(
 
 
 def test_a_picture_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from celltrain.plots import style
+    from celltrain.plots import files, style
 
-    monkeypatch.setattr(style, "_draw", lambda figure, path: interrupted(path))
+    monkeypatch.setattr(files, "_draw", lambda figure, path: interrupted(path))
     figure, _ = style.panels(1, 1, 1.0, 1.0)
     with pytest.raises(KeyboardInterrupt):
-        style.write(figure, tmp_path / "picture.png")
+        files.write(figure, tmp_path / "picture.png")
     assert not list(tmp_path.iterdir())
 
 

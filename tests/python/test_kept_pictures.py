@@ -142,7 +142,7 @@ def test_pictures_of_something_else_are_drawn(
     assert cli(*command, "--out", out).code == 0
     drawn = ages(out)
     for name, value in changed.items():
-        monkeypatch.setattr(f"celltrain.plots.style.{name}", value)
+        monkeypatch.setattr(f"celltrain.plots.files.{name}", value)
     assert cli(*command, *options, "--out", out).code == 0
     assert all(time > drawn[name] for name, time in ages(out).items())
     assert cli(*command, *options, "--out", alone).code == 0

@@ -9,7 +9,7 @@ import pytest
 import celltrain as ct
 from celltrain.notes.advice import advice
 from celltrain.notes.limits import Ports, configuration, parameters, sentences
-from celltrain.notes.quantities import amount
+from celltrain.quantities import amount
 from limited import SOME, TIMER, said
 from networks import CELLS, CROWD, PACKETS
 

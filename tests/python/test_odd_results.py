@@ -23,9 +23,9 @@ from celltrain.comparison import vary
 from celltrain.errors import InputError
 from celltrain.experiment import PANICS
 from celltrain.notes import advice
+from celltrain.plots.files import write
 from celltrain.plots.grid import Grid
 from celltrain.plots.points import PointPanel, PointSeries, points
-from celltrain.plots.style import write
 from celltrain.plots.sweep import heat_map
 from celltrain.report import comparison_report, parts, reproduction_report, run_report, sweep
 from celltrain.report.comparison import _options

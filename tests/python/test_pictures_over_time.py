@@ -9,10 +9,10 @@ import celltrain as ct
 from celltrain import plots
 from celltrain.files.folder import claim
 from celltrain.plots.distribution import values_of
+from celltrain.plots.files import lay_out
 from celltrain.plots.rates import averaging_time, goodput, named_over
 from celltrain.plots.schedule import legend_of, scheduled
 from celltrain.plots.series import SeriesPanel, WindowPanel, over_time, windows
-from celltrain.plots.style import lay_out
 from celltrain.traces import Trace, Windows
 
 if TYPE_CHECKING:

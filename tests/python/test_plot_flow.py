@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import celltrain as ct
-from celltrain.plots.flow import NO_EVENTS, _told, flow_events, flow_of_run
-from celltrain.plots.style import lay_out
+from celltrain.plots.files import lay_out
+from celltrain.plots.flow import NO_EVENTS, flow_of_run
+from celltrain.plots.flow_events import _told, flow_events
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

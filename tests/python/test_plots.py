@@ -17,6 +17,7 @@ from celltrain import plots
 from celltrain.files.folder import claim
 from celltrain.plots.compared import UNJUDGED, space_numbers
 from celltrain.plots.distribution import Sample, cdf
+from celltrain.plots.files import lay_out
 from celltrain.plots.points import ACROSS
 from celltrain.plots.series import SeriesPanel, over_time
 from celltrain.plots.style import (
@@ -24,7 +25,6 @@ from celltrain.plots.style import (
     NAME,
     colour_of,
     evenly_wrapped,
-    lay_out,
     logarithmic,
     noted,
     panels,

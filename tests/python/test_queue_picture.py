@@ -18,9 +18,11 @@ from celltrain.cells import port_facts, read_cells
 from celltrain.cli import options, plot
 from celltrain.errors import InputError
 from celltrain.plots.distribution import values_of
-from celltrain.plots.flow import LISTED, _numbers, _seconds
+from celltrain.plots.files import lay_out, write
+from celltrain.plots.flow import LISTED, _numbers
+from celltrain.plots.flow_events import _seconds
 from celltrain.plots.queue import BINS, LANE_COLOURS, MOST_LANES, QueuePanel, _bin_width, _title
-from celltrain.plots.style import lay_out, styled, write
+from celltrain.plots.style import styled
 from celltrain.plots.timelines import queue_of
 from celltrain.registry import measure
 from celltrain.statistics import Estimate
@@ -401,7 +403,7 @@ def test_a_picture_that_cannot_be_written_is_named(
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied", ".a.part.png", None, "a.png")
 
-    monkeypatch.setattr("celltrain.plots.style.write", refuse)
+    monkeypatch.setattr("celltrain.plots.files.write", refuse)
     answer = cli("plot", "queue", LOST_CELL, "--to", "0.01", "--out", tmp_path / "a.png")
     assert (answer.code, answer.err) == (2, f"error: cannot write {tmp_path / 'a.png'}: Permission denied\n")
 

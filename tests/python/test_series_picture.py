@@ -9,8 +9,8 @@ import pytest
 import celltrain as ct
 from celltrain import plots
 from celltrain.files.folder import claim
+from celltrain.plots.files import lay_out
 from celltrain.plots.series import SeriesPanel, over_time
-from celltrain.plots.style import lay_out
 from celltrain.traces import Trace, Windows
 
 if TYPE_CHECKING:

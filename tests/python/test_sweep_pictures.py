@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import celltrain as ct
+from celltrain.plots.files import lay_out
 from celltrain.plots.grid import Choice, Grid
-from celltrain.plots.style import lay_out, of_limits, styled
+from celltrain.plots.style import of_limits, styled
 from celltrain.statistics import Estimate
 from celltrain.sweeps.view import View
 

@@ -18,8 +18,9 @@ import pytest
 import celltrain as ct
 from celltrain import registry
 from celltrain.files.folder import claim
+from celltrain.plots.files import lay_out
 from celltrain.plots.grid import Grid
-from celltrain.plots.style import lay_out, panels, styled
+from celltrain.plots.style import panels, styled
 from celltrain.plots.sweep import draw_sweep, heat_map, lines
 from celltrain.plots.trade_off import MARGINS, _ends, trade_off
 from celltrain.report.sweep import sweep_report

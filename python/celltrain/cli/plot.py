@@ -43,7 +43,7 @@ Replication = Annotated[int, typer.Option(metavar="R", min=0, help="Show this re
 
 def _seconds(given: str) -> float:
     """A time of a command line in seconds: a number of them, or a quantity such as 20 ms."""
-    from celltrain.sweeps.axes import in_base_unit
+    from celltrain.quantities import in_base_unit
 
     with suppress(ValueError):
         return float(given)
@@ -386,7 +386,7 @@ def _target(out: Path | None, kind: str) -> Path:
 
 
 def _drawn(target: Path, draw: Any) -> None:
-    from celltrain.plots.style import write
+    from celltrain.plots.files import write
 
     with options.watched("drawing"):
         figure = draw()

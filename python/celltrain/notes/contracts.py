@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from celltrain.notes.quantities import size
 from celltrain.notes.sources import owners
 from celltrain.notes.tables import (
     Settings,
@@ -18,8 +17,8 @@ from celltrain.notes.tables import (
     tables_of,
     without_effect,
 )
+from celltrain.quantities import in_base_unit, size
 from celltrain.scenario import Scenario
-from celltrain.sweeps.axes import in_base_unit
 
 __all__ = [
     "Contracts",

@@ -13,8 +13,8 @@ from celltrain.notes.tables import (
     first_table,
     traffic_of,
 )
+from celltrain.quantities import in_base_unit
 from celltrain.scenario import Scenario
-from celltrain.sweeps.axes import in_base_unit
 
 __all__ = ["Link", "idle_delays", "links", "links_of_switches", "octets", "packet_of", "segment_of"]
 

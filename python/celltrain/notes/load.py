@@ -5,8 +5,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from celltrain import _core
-from celltrain.notes import quantities
+from celltrain import _core, quantities
 from celltrain.notes.framing import Link, links, packet_of, segment_of
 from celltrain.notes.tables import (
     CATEGORIES,

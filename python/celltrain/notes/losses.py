@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from celltrain import _core
 from celltrain.notes.tables import Settings, each, ends, node_names, policy_of_port, table_of
+from celltrain.quantities import in_base_unit
 from celltrain.scenario import Scenario
-from celltrain.sweeps.axes import in_base_unit
 
 __all__ = ["FULL", "REFUSED", "Losses", "is_by_policy", "keys_to_raise", "limit_of_vc"]
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from celltrain import _core
 from celltrain.notes.tables import discard_of_port, table_of
+from celltrain.quantities import in_base_unit
 from celltrain.scenario import Scenario
-from celltrain.sweeps.axes import in_base_unit
 from celltrain.text import quantity
 
 __all__ = ["levels_out_of_reach"]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltrain import statistics, text
+from celltrain.quantities import in_base_unit
 from celltrain.scenario import Scenario
-from celltrain.sweeps.axes import in_base_unit
 
 if TYPE_CHECKING:
     from celltrain.results import Result

@@ -7,7 +7,6 @@ from celltrain.notes.contracts import contracts_of, has_minimum, on_contracts, o
 from celltrain.notes.load import overloaded
 from celltrain.notes.memory import levels_out_of_reach
 from celltrain.notes.priority import served_later
-from celltrain.notes.quantities import size
 from celltrain.notes.routing import one_path
 from celltrain.notes.schedule import late_changes
 from celltrain.notes.sources import late_sources
@@ -24,6 +23,7 @@ from celltrain.notes.tables import (
     without_effect,
 )
 from celltrain.notes.transport import unread_tcp
+from celltrain.quantities import size
 from celltrain.scenario import Scenario
 
 __all__ = ["Read", "notes"]

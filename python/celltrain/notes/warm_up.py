@@ -14,8 +14,8 @@ from celltrain import statistics, text
 from celltrain.notes.schedule import Change, first_change
 from celltrain.notes.sources import has_transfers
 from celltrain.notes.tables import each, tables_of
+from celltrain.quantities import in_base_unit
 from celltrain.scenario import Scenario
-from celltrain.sweeps.axes import in_base_unit
 
 if TYPE_CHECKING:
     from celltrain.results import Result

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 from celltrain import statistics
 from celltrain.files.folder import Folder
 from celltrain.plots.compared import compared_points
+from celltrain.plots.files import keeps_pictures, save
 from celltrain.plots.points import PointPanel, PointSeries, bars, points
 from celltrain.plots.reproduction import draw_reproduction, table_points, window_panel
 from celltrain.plots.series import SeriesPanel, WindowPanel, occupancy, over_time, windows
 from celltrain.plots.spans import scenario_of
-from celltrain.plots.style import COLOURS, colour_of, keeps_pictures, noted, of_gaps, of_limits, save, styled
+from celltrain.plots.style import COLOURS, colour_of, noted, of_gaps, of_limits, styled
 from celltrain.plots.timelines import schedule_of
 from celltrain.plots.transfers import windows_of
 from celltrain.results import Result

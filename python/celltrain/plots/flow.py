@@ -1,18 +1,18 @@
 """One connection: what it sent and got back, its windows, and what happened to it and why."""
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from celltrain.errors import InputError, unknown
 from celltrain.experiment import Task, alone
+from celltrain.plots.flow_events import FlowEvent, detail_of, flow_events
 from celltrain.plots.style import COLOURS, panels, styled, titled
 from celltrain.plots.transfers import completed, transfer_ends, until_end
 from celltrain.results import Record, record_frame
 from celltrain.scenario import Scenario
-from celltrain.text import counted, quantity, scale, with_unit
+from celltrain.text import counted, scale, with_unit
 from celltrain.traces import Trace
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FlowEvent", "FlowTraces", "flow", "flow_events", "flow_of_run"]
+__all__ = ["FlowTraces", "flow", "flow_of_run"]
 
 SAMPLES = 1500
 """Samples of the congestion window over the time that is shown."""
@@ -43,14 +43,6 @@ NO_EVENTS = "the sender had no event in this time: no loss, timeout or mark (dup
 MANY = 4000
 """Points from which on a series is drawn as pixels in vector formats too, which would be slow to show."""
 
-SECONDS = re.compile(r" s(?= |$)")
-"""The unit of times in the details of events, between which there are spaces."""
-
-OF_A_BYTE = ("limited-transmit", "loss-probe", "window-probe")
-"""Events that are segments: each is told by its first byte."""
-
-ABBREVIATIONS = ("ack", "bw", "ecn", "rtt")
-"""Words in the names of events and causes that are written in capitals."""
 
 LANES = 3
 """Heights at which numbers of events stand, so that neighbours do not cover each other."""
@@ -68,17 +60,6 @@ ACROSS = 500
 
 NUMBER = 0.024
 """The part of the width that a number takes, with the space beside it; a range takes twice as much."""
-
-
-@dataclass(frozen=True, slots=True)
-class FlowEvent:
-    """Something that happened to a sender."""
-
-    t: float
-    """Time in seconds."""
-    kind: str
-    text: str
-    """What happened and why, for people."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +135,7 @@ def flow_of_run(
 
 def segment_sizes(scenario: Scenario) -> list[float]:
     """The maximum segment sizes of a scenario in bytes, of any of its senders."""
-    from celltrain.sweeps.axes import in_base_unit
+    from celltrain.quantities import in_base_unit
 
     found = (in_base_unit(str(one)) for one in _sizes(scenario.resolved()))
     return sorted({one[0] for one in found if one is not None})
@@ -191,7 +172,7 @@ def exact_window(sampled: Trace, sent: Trace, events: "pl.DataFrame", sizes: Seq
     segment = next((size for size in sizes if size >= longest), None)
     known: list[tuple[float, float]] = []
     for row in rows:
-        detail = _detail(row)
+        detail = detail_of(row)
         if detail.get("cwnd", "").isdecimal():
             known.append((row["t"], float(detail["cwnd"])))
         elif row["event"] == "timeout" and "ssthresh" in detail and segment is not None and not is_bbr:
@@ -272,66 +253,6 @@ def flow(title: str, drawn: FlowTraces, events: Sequence[FlowEvent], span: tuple
         notes.axis("off")
         notes.text(0, 1, "\n".join(lines), va="top", transform=notes.transAxes, fontsize="small")
     return figure
-
-
-def flow_events(events: "pl.DataFrame", name: str) -> list[FlowEvent]:
-    """The events of one flow that change what it does, from the frame of events: all but duplicate ACKs."""
-    import polars as pl
-
-    chosen = events.filter((pl.col("flow") == name) & (pl.col("event") != "duplicate-ack"))
-    return [FlowEvent(row["t"], row["event"], _told(row)) for row in chosen.iter_rows(named=True)]
-
-
-def _told(row: dict[str, Any]) -> str:
-    """An event in words."""
-    detail = _detail(row)
-    cause = _words(row["cause"] or detail.get("phase", "").strip('"'))
-    where = "" if row["position"] is None or row["position"] != row["position"] else f"{row['position']:,.0f}"
-    if row["event"] == "fast-retransmit":
-        recover = f"; recovery until byte {int(detail['recover']):,}" if "recover" in detail else ""
-        return f"fast retransmit of byte {where}: {cause}{recover}"
-    if row["event"] == "timeout":
-        again = detail.get("consecutive", "1")
-        # Before the connection is established nothing is reduced.
-        next_ = f"back to byte {where}" if "ssthresh" in detail else "the SYN is sent again"
-        times = detail.get("backoff", "1")
-        doubled = f" with a backoff of {times}" if times != "1" else ""
-        why = f"{cause}; " if cause and "ssthresh" in detail else ""
-        return f"timeout number {again} (RTO {_seconds(detail.get('rto', ''))}{doubled}): {why}{next_}"
-    if row["event"] == "partial-ack":
-        return f"partial ACK up to byte {where}: the next hole is lost too"
-    if row["event"] == "recovery-exited":
-        return f"recovery left: {cause} up to byte {where}"
-    words = _words(row["event"])
-    if row["event"] in OF_A_BYTE and where:
-        return f"{words} of byte {where}"
-    if row["event"] == "idle-restart":
-        cause = f"nothing sent for {_seconds(detail.get('idle', ''))}"
-    window = f"window {quantity(float(detail['cwnd']), 'B', 3)}" if detail.get("cwnd", "").isdecimal() else ""
-    said = ", ".join(filter(None, (cause, window)))
-    return f"{words}: {said}" if said else words
-
-
-def _detail(row: Mapping[str, Any]) -> dict[str, str]:
-    """What an event says, by its names."""
-    joined = SECONDS.sub("s", row["detail"])
-    return dict(pair.split("=", 1) for pair in joined.split() if "=" in pair)
-
-
-def _words(name: str) -> str:
-    """A name of the core as words, in which abbreviations are written as such."""
-    return " ".join(map(_word, name.split("-")))
-
-
-def _word(word: str) -> str:
-    stem = word.removesuffix("s")
-    return stem.upper() + word[len(stem) :] if stem in ABBREVIATIONS else word
-
-
-def _seconds(text: str) -> str:
-    """A time of the events' details, as "0.423760001s", shortened."""
-    shown = f"{float(text.removesuffix('s')):.3g}" if text else ""
-    return f"{float(shown):g} s" if shown else "unknown"  # without an exponent
 
 
 def _listing(events: Sequence[FlowEvent], scaled: tuple[float, str]) -> list[str]:

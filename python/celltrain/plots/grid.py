@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeVar
 
 from celltrain import arguments
 from celltrain.errors import InputError, unknown
+from celltrain.quantities import in_base_unit
 from celltrain.sweeps import Sweep
-from celltrain.sweeps.axes import in_base_unit
 from celltrain.sweeps.view import LEAST_STEPS, MOST_FACETS, MOST_LINES, AxisView, Facet, Panels
 
 __all__ = ["Choice", "Grid", "Log", "Side", "rows_of"]

@@ -15,9 +15,9 @@ from celltrain.experiment import default_jobs
 from celltrain.files.folder import Folder
 from celltrain.files.names import file_stem
 from celltrain.papers.description import OverTime
+from celltrain.plots.files import keeps_pictures, save_as
 from celltrain.plots.points import PointPanel, PointSeries, points
 from celltrain.plots.series import SeriesPanel, WindowPanel, over_time, windows
-from celltrain.plots.style import keeps_pictures, save_as
 from celltrain.plots.transfers import recorded_windows
 from celltrain.traces import flow_groups
 

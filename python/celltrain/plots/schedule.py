@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from celltrain.quantities import in_base_unit
 from celltrain.scenario import Scenario
-from celltrain.sweeps.axes import in_base_unit
 from celltrain.text import counted
 
 if TYPE_CHECKING:

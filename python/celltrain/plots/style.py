@@ -1,21 +1,15 @@
-"""One look for every picture, and files that have the same bytes whenever the data are the same."""
+"""One look for every picture: colours, titles, names, keys and remarks."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from hashlib import blake2b
-from importlib.metadata import version
 from math import inf, isfinite
-from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
 from celltrain.bounds import Bounds
-from celltrain.files.folder import Folder
-from celltrain.files.whole import write_whole
-from celltrain.revision import source_digest
 from celltrain.statistics import Estimate
 from celltrain.terminal import plain as spelled_out
-from celltrain.text import json_text, told, why_undefined
+from celltrain.text import told, why_undefined
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -24,21 +18,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLOURS",
-    "FORMATS",
     "HATCHES",
     "LETTERS",
     "LEVEL",
     "MARKERS",
     "NAME",
-    "PLACES",
+    "RESOLUTION",
     "SPREAD",
     "colour_for_each",
     "colour_of",
     "evenly_wrapped",
     "inches_beside",
-    "keeps_pictures",
     "keyed",
-    "lay_out",
     "legend_columns",
     "legible",
     "logarithmic",
@@ -49,12 +40,9 @@ __all__ = [
     "of_limits",
     "panels",
     "plain",
-    "save",
-    "save_as",
     "settled",
     "styled",
     "titled",
-    "write",
 ]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -106,16 +94,13 @@ ALONG = 6
 SPREAD = 0.6
 """The part of the space between two categories over which the series of one category are spread."""
 
-PLACES = 6
-"""Decimals of the position of an axis, of which the whole picture is 1: a thousandth of a pixel."""
 
 Look = tuple[str, Literal["-", "--"]]
 """The colour and the style of a line."""
 
-FORMATS = ("png", "svg", "pdf")
 
-_NOT_DRAWN = ("wall_time", "reused", "revision")
-"""What a manifest says of a command rather than of its results; `source_digest` says more than a revision."""
+RESOLUTION = 150
+"""Dots per inch of a picture."""
 
 _STYLE: Any = {
     "axes.spines.right": False,
@@ -131,15 +116,8 @@ _STYLE: Any = {
     "grid.color": "#dddddd",
     "grid.linewidth": 0.6,
     "legend.frameon": False,
-    "savefig.dpi": 150,
+    "savefig.dpi": RESOLUTION,
     "svg.hashsalt": "celltrain",
-}
-
-# Dates and versions would make the bytes differ between two equal pictures.
-_METADATA: dict[str, dict[str, Any]] = {
-    "png": {"Software": None},
-    "svg": {"Date": None},
-    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 
 
@@ -152,56 +130,6 @@ def styled() -> Iterator[None]:
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
         yield
-
-
-def keeps_pictures(folder: Folder, results: Mapping[str, Any]) -> bool:
-    """Whether the pictures in a results folder stay as they are: the same code drew them of the same results.
-
-    Args:
-        folder: the folder.
-        results: what the manifest says of the results, and what else the pictures show.
-    """
-    drawn = {name: value for name, value in results.items() if name not in _NOT_DRAWN}
-    text = json_text([version("matplotlib"), source_digest(), drawn], None)
-    return folder.keeps("plots", blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest())
-
-
-def save(figure: "Figure", folder: Folder, name: str) -> None:
-    """Writes a figure as PNG, SVG and PDF to `plots/` of a results folder."""
-    save_as(figure, name, lambda file, draw: folder.write(f"plots/{file}", draw))
-
-
-def save_as(figure: "Figure", name: str, write: Callable[[str, Callable[[Path], None]], object]) -> None:
-    """Gives `write` the names of the files of a figure, each with what draws it."""
-    with styled():
-        lay_out(figure)
-        for extension in FORMATS:
-            write(f"{name}.{extension}", lambda path: _draw(figure, path))
-
-
-def write(figure: "Figure", path: Path) -> None:
-    """Writes a figure to one file, whole or not at all; its name's end says the format."""
-    with styled():
-        lay_out(figure)
-        write_whole(path, lambda temporary: _draw(figure, temporary))
-
-
-def lay_out(figure: "Figure", dpi: float = _STYLE["savefig.dpi"]) -> None:
-    """Places what a figure shows, once and for every format.
-
-    Axes are placed on a grid: the solver of matplotlib's layout gives one panel or another a position that
-    differs in its last bits from run to run.
-    """
-    figure.set_dpi(dpi)  # text is not equally wide at every resolution
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-    for axis in figure.axes:
-        left, bottom, width, height = (round(bound, PLACES) for bound in axis.get_position().bounds)
-        axis.set_position((left, bottom, width, height))
-
-
-def _draw(figure: "Figure", path: Path) -> None:
-    figure.savefig(path, metadata=_METADATA[path.suffix[1:].lower()])
 
 
 def colour_of(names: Sequence[str]) -> dict[str, str]:

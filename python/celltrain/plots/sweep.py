@@ -24,18 +24,9 @@ from celltrain.plots.facets import (
     shown_of,
     style_of,
 )
+from celltrain.plots.files import keeps_pictures, save
 from celltrain.plots.grid import Grid, rows_of
-from celltrain.plots.style import (
-    SPREAD,
-    keeps_pictures,
-    logarithmic,
-    noted,
-    of_gaps,
-    of_limits,
-    save,
-    settled,
-    styled,
-)
+from celltrain.plots.style import SPREAD, logarithmic, noted, of_gaps, of_limits, settled, styled
 from celltrain.plots.trade_off import trade_off
 from celltrain.registry import Measure
 from celltrain.statistics import Estimate

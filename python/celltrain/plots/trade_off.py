@@ -21,13 +21,13 @@ from celltrain.plots.facets import (
     style_of,
     wrapped_names,
 )
+from celltrain.plots.files import PLACES
 from celltrain.plots.grid import Grid
 from celltrain.plots.style import (
     COLOURS,
     LETTERS,
     MARKERS,
     NAME,
-    PLACES,
     legend_columns,
     legible,
     logarithmic,

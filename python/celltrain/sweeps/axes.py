@@ -9,13 +9,13 @@ from typing import Any
 
 from celltrain import arguments
 from celltrain.errors import InputError
+from celltrain.quantities import NUMBER, QUANTITY, in_base_unit, ratio
 
 __all__ = [
     "Axis",
     "Quantities",
     "Value",
     "grid_axes",
-    "in_base_unit",
     "measured_alike",
     "quantities",
     "shown",
@@ -28,31 +28,11 @@ Value = str | int | float | bool | tuple["Value", ...]
 MAX_VALUES = 1_000_000
 """Values of one range; more are a mistake in its step."""
 
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _RANGE = re.compile(
-    rf"(?P<low>{_NUMBER})\s*(?P<low_unit>\S*)\s*\.\.\s*(?P<high>{_NUMBER})\s*(?P<high_unit>\S*)"
-    rf"\s+(?P<kind>step|times)\s+(?P<by>{_NUMBER})\s*(?P<by_unit>\S*)"
+    rf"(?P<low>{NUMBER})\s*(?P<low_unit>\S*)\s*\.\.\s*(?P<high>{NUMBER})\s*(?P<high_unit>\S*)"
+    rf"\s+(?P<kind>step|times)\s+(?P<by>{NUMBER})\s*(?P<by_unit>\S*)"
 )
-_QUANTITY = re.compile(rf"({_NUMBER})\s*([^\s\d.]+)")
-_PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_SCALES: dict[str, tuple[str, Decimal]] = {
-    **{name: ("s", Decimal(10) ** power) for name, power in (("s", 0), ("ms", -3), ("ns", -9), ("ps", -12))},
-    **dict.fromkeys(("us", "µs"), ("s", Decimal(10) ** -6)),
-    **{prefix + unit: (unit, Decimal(size)) for prefix, size in _PREFIXES.items() for unit in ("bit/s", "B")},
-    **{f"{prefix}iB": ("B", Decimal(1024**power)) for power, prefix in enumerate("KMGT", 1)},
-}
-"""The units that have prefixes: what each is a multiple of, and how much of it."""
-
 _FORMS = '"50 % .. 95 % step 5 %" or "1 ms .. 64 ms times 2"'
-
-
-def in_base_unit(value: object) -> tuple[float, str] | None:
-    """A quantity without its prefix, as 5e6 and "bit/s" for "5 Mbit/s"; None if the value is none."""
-    found = _QUANTITY.fullmatch(value.strip()) if isinstance(value, str) else None
-    if found is None:
-        return None
-    unit, scale = _SCALES.get(found[2], (found[2], Decimal(1)))
-    return float(Decimal(found[1]) * scale), unit
 
 
 def measured_alike(value: Value) -> object:
@@ -112,26 +92,18 @@ def quantities(key: str, values: Sequence[Value]) -> Quantities | None:
     """The values of a parameter as numbers, if all are quantities of one kind; in the unit of the first."""
     found = {}
     for value in values:
-        match = _QUANTITY.fullmatch(value.strip()) if isinstance(value, str) else None
+        match = QUANTITY.fullmatch(value.strip()) if isinstance(value, str) else None
         if match is None:
             return None
         found[str(value)] = (Decimal(match[1]), match[2])
     first = next(iter(found.values()))[1]
     numbers = {}
     for written, (number, unit) in found.items():
-        factor = _factor(unit, first)
+        factor = ratio(unit, first)
         if factor is None:
             return None
         numbers[written] = float(number * factor)
     return Quantities(f"{key} ({first})", first, numbers)
-
-
-def _factor(unit: str, base: str) -> Decimal | None:
-    """How many of one unit another is; None for units of different kinds."""
-    if unit.removesuffix("s") == base.removesuffix("s") and unit not in _SCALES and base not in _SCALES:
-        return Decimal(1)  # cell and cells
-    one, other = (_SCALES.get(name) for name in (unit, base))
-    return one[1] / other[1] if one and other and one[0] == other[0] else None
 
 
 def grid_axes(table: object) -> list[Axis]:

@@ -20,7 +20,6 @@ from celltrain.notes.limits.wording import (
     OTHER,
 )
 from celltrain.notes.losses import Losses, is_by_policy, keys_to_raise
-from celltrain.notes.quantities import amount
 from celltrain.notes.schedule import dark_share
 from celltrain.notes.sources import begin_at_once, undrawn_start
 from celltrain.notes.tables import (
@@ -33,6 +32,7 @@ from celltrain.notes.tables import (
     place_of_link,
     tables_of,
 )
+from celltrain.quantities import amount
 from celltrain.scenario import Scenario
 
 __all__ = ["Configuration"]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from celltrain.notes.quantities import amount
+from celltrain.quantities import amount
 
 __all__ = ["Contract", "Tables", "Tcp"]
 
