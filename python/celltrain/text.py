@@ -10,6 +10,7 @@ from celltrain.statistics import Estimate
 __all__ = [
     "capital",
     "counted",
+    "do",
     "exact_percent",
     "first_of",
     "interval",
@@ -152,6 +153,11 @@ def capital(words: str) -> str:
 def counted(count: int, noun: str) -> str:
     """A number of things: 1 replication, 12 replications."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def do(count: int) -> str:
+    """The verb for so many things: one does, two do."""
+    return "does" if count == 1 else "do"
 
 
 def first_of(shown: int, count: int, noun: str) -> str:

@@ -228,7 +228,7 @@ def test_the_delays_of_flows_that_do_not_respond_come_first(
     file = tmp_path / "beside.toml"
     file.write_text(beside.with_({"measures.delays": "tcp"}).to_toml(), encoding="utf-8")
     printed = cli("compare", file, "--policies", "epd,ppd").out
-    assert "Not compared: the delays of video, which do not respond to congestion: set measures." in printed
+    assert "Not compared: the delays of video, which does not respond to congestion: set measures." in printed
     assert first not in cli("compare", file, "--policies", "epd,ppd", "--json").out
 
 

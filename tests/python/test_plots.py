@@ -577,7 +577,7 @@ def test_no_mark_claims_to_be_best_where_nothing_is_judged(compared: ct.Comparis
     assert len(names) == 3
     assert filled(judged) == [name in (leader.best, *leader.tied) for name in names]
     caption = " ".join(figure.get_supxlabel().split())
-    assert "filled: best, or not distinguishable from the best" in caption
+    assert "filled: best, the same within 1 %, or not distinguishable from the best" in caption
     assert "grey: not part of the verdict, which is on the measures of the table" in caption
     assert "best" not in compared.plot.compare(["occupancy_max"]).get_supxlabel()
     assert "grey" not in compared.plot.compare().get_supxlabel()

@@ -1,9 +1,12 @@
 """The tables of a comparison and the sentences below them, for people."""
 
 import math
+from collections.abc import Collection
+from contextlib import suppress
 
 from celltrain import statistics, text, verdicts
 from celltrain.comparison.differences import Differences, misled
+from celltrain.errors import InputError, ScenarioError
 from celltrain.margins import part_of
 from celltrain.registry import Measure
 from celltrain.results.censored import legend
@@ -137,13 +140,31 @@ class Tables(Differences):
         return [f"Same results in every replication: {text.joined(names)}." for names in self.alike()]
 
     def unmeasured_sentences(self) -> list[str]:
-        """What is said of flows that do not respond to congestion, whose delays nothing measured."""
-        every = self._unresponsive.values() if self.manifest.get("measures") is None else ()
-        owners = dict.fromkeys(
-            owner for groups in every for owner, is_measured in groups.items() if not is_measured
-        )
-        if not owners:
+        """What is said of flows that do not respond to congestion, whose delays are not compared."""
+        if self.manifest.get("measures") is not None:
             return []
-        names = text.listed([*owners]) if len(owners) <= MOST_NAMED else f"{len(owners):,} flows and groups"
-        which = f"Not compared: the delays of {names}, which do not respond to congestion"
-        return [f'{which}: set measures.delays = "all" to measure them.']
+        unasked: dict[str, None] = {}
+        empty: dict[str, None] = {}
+        for variant, owners in self._unresponsive.items():
+            lacking = [owner for owner, is_measured in owners.items() if not is_measured]
+            if lacking:
+                (empty if self._measures_all_delays(variant) else unasked).update(dict.fromkeys(lacking))
+        found = []
+        if unasked:
+            which = f"{_some(unasked)}, which {text.do(len(unasked))} not respond to congestion"
+            found.append(f'Not compared: the delays of {which}: set measures.delays = "all" to measure them.')
+        if nothing := [owner for owner in empty if owner not in unasked]:
+            which = f"{_some(nothing)}, of which nothing arrived in a replication"
+            found.append(f"Not compared: the delays of {which}.")
+        return found
+
+    def _measures_all_delays(self, variant: str) -> bool:
+        """Whether the delays of all flows are measured under a variant; unknown of older versions."""
+        with suppress(InputError, ScenarioError):
+            return bool(self.scenarios[variant].resolved()["measures"]["delays"] == "all")
+        return False
+
+
+def _some(owners: Collection[str]) -> str:
+    """Flows and groups in a sentence: their names, or how many where they are many."""
+    return text.listed([*owners]) if len(owners) <= MOST_NAMED else f"{len(owners):,} flows and groups"

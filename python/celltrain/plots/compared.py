@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from celltrain import text
 from celltrain.bounds import bounds, reach
 from celltrain.leaders import best_first
+from celltrain.margins import part_of
 from celltrain.plots.style import (
     COLOURS,
     LETTERS,
@@ -17,7 +18,6 @@ from celltrain.plots.style import (
     settled,
     styled,
 )
-from celltrain.results.censored import kind_of
 from celltrain.verdicts import LEAST
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ def order_by(found: "Comparison", measure: "Measure") -> list[str]:
 def compared_points(found: "Comparison", measures: "Sequence[Measure] | None" = None) -> "Figure":
     """Means with 95 % intervals, sorted by the first measure.
 
-    The best of each measure is filled, as are those that cannot be told from it; the others are hollow.
+    The best of each measure is filled, as are those that are the same within the least difference that
+    matters and those that cannot be told from it; the others are hollow.
     Measures that the table of the comparison lacks are not part of its verdict, whose error is bounded over
     the measures of the table: their marks are grey.
     """
@@ -114,18 +115,18 @@ def _caption(found: "Comparison", chosen: "Sequence[Measure]") -> list[str]:
     """What the marks of some measures mean."""
     count = found.manifest["replications"]
     parts = [f"mean{' and 95 % interval' if count > 1 else ''}, sorted by {chosen[0].title}"]
-    judged = [_is_judged(found, measure) for measure in chosen]
-    if any(judged):
+    judged = [measure for measure in chosen if _is_judged(found, measure)]
+    if judged:
         few = f" (fewer than {LEAST} replications decide nothing)" if count < LEAST else ""
-        parts.append(f"filled: best, or not distinguishable from the best{few}")
-    if not all(judged):
+        same = text.listed([*dict.fromkeys(text.exact_percent(part_of(one.name)) for one in judged)], "or")
+        parts.append(f"filled: best, the same within {same}, or not distinguishable from the best{few}")
+    if len(judged) < len(chosen):
         is_in_table = {one.name for one in chosen} <= {one.name for one in found.measures}
         of_others = "" if is_in_table else ", which is on the measures of the table"
         parts.append(f"grey: not part of the verdict{of_others}")
-    cut = {kind_of(measure.name): None for measure in chosen if _is_misled(found, measure)}
+    cut = [found.too_many(measure) for measure in chosen if _is_misled(found, measure)]
     if cut:
-        why = text.listed([kind.too_many for kind in cut if kind is not None])
-        parts.append(f"no variant is best by times: {why}")
+        parts.append(f"no variant is best by times: {text.listed([*dict.fromkeys(cut)])}")
     every = {
         one.title: ([found.estimate(name, one) for name in found.variants], bounds(one)) for one in chosen
     }

@@ -24,7 +24,7 @@ from celltrain.plots.style import (
 from celltrain.registry import Measure
 from celltrain.statistics import Estimate, largest
 from celltrain.sweeps import Sweep
-from celltrain.sweeps.view import placed
+from celltrain.sweeps.view import placed, why_missing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +41,9 @@ __all__ = [
     "grow_to_fit",
     "label_panels",
     "label_steps",
+    "of_missing",
     "panel_width",
+    "points_of",
     "reaches_of",
     "scaled_means",
     "shown_of",
@@ -75,7 +77,19 @@ TICK = 0.25
 
 def shown_of(view: Grid, found: Sequence[Estimate]) -> list[Estimate]:
     """The estimates of the points that a picture shows."""
-    return [found[point] for facet in view.facets for line in facet.rows for point in line]
+    return [found[point] for point in points_of(view)]
+
+
+def points_of(view: Grid) -> list[int]:
+    """The numbers of the points that a picture shows."""
+    return [point for facet in view.facets for line in facet.rows for point in line]
+
+
+def of_missing(sweep: Sweep, measures: Sequence[Measure], view: Grid) -> str:
+    """Why marks are missing, if some are."""
+    every = (why_missing(sweep, one.name, points_of(view)) for one in measures)
+    reasons = " or ".join(dict.fromkeys(filter(None, every)))
+    return f"no mark: {reasons}" if reasons else ""
 
 
 def check_above_zero(which: str, found: Sequence[Estimate], what: str) -> None:

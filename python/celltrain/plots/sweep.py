@@ -18,6 +18,7 @@ from celltrain.plots.facets import (
     grow_to_fit,
     label_panels,
     label_steps,
+    of_missing,
     panel_width,
     reaches_of,
     scaled_means,
@@ -26,7 +27,7 @@ from celltrain.plots.facets import (
 )
 from celltrain.plots.files import keeps_pictures, save
 from celltrain.plots.grid import Grid, rows_of
-from celltrain.plots.style import SPREAD, logarithmic, noted, of_gaps, of_limits, settled, styled
+from celltrain.plots.style import SPREAD, logarithmic, noted, of_limits, settled, styled
 from celltrain.plots.trade_off import trade_off
 from celltrain.registry import Measure
 from celltrain.statistics import Estimate
@@ -101,11 +102,11 @@ def lines(sweep: Sweep, measure: Measure, view: Grid) -> "Figure":
         noted(
             figure,
             view.chosen and f"only {view.chosen}",
-            f"hollow: {why_marked(measure.name)}" if cut else "",
+            f"hollow: {why_marked(sweep, measure.name)}" if cut else "",
             "where curves cover each other, their marks stand beside one another" if apart else "",
             _own_told(view) if own else "",
             of_limits({measure.title: (shown_of(view, found), limits)}),
-            of_gaps(shown_of(view, found)),
+            of_missing(sweep, [measure], view),
             view.part,
         )
         grow_to_fit(figure)
@@ -235,8 +236,8 @@ def heat_map(sweep: Sweep, measure: Measure, view: Grid) -> "Figure":
         label_panels(figure, axes, view, view.along.name, view.lines.name if view.lines else "")
         if image is not None:
             figure.colorbar(image, ax=axes, label=label)
-        notes = view.chosen and f"only {view.chosen}", of_gaps(shown_of(view, found))
-        noted(figure, *notes, f"crosses: {why_marked(measure.name)}" if cut else "", view.part)
+        notes = view.chosen and f"only {view.chosen}", of_missing(sweep, [measure], view)
+        noted(figure, *notes, f"crosses: {why_marked(sweep, measure.name)}" if cut else "", view.part)
         grow_to_fit(figure)
     return figure
 

@@ -15,6 +15,7 @@ from celltrain.plots.facets import (
     facet_panels,
     grow_to_fit,
     label_panels,
+    of_missing,
     reaches_of,
     scaled_means,
     shown_of,
@@ -32,7 +33,6 @@ from celltrain.plots.style import (
     legible,
     logarithmic,
     noted,
-    of_gaps,
     of_limits,
     settled,
     styled,
@@ -110,7 +110,7 @@ def trade_off(sweep: Sweep, view: Grid) -> "Figure":
                     for one, found, own in zip((goodput, fairness), (across, up), limits, strict=True)
                 }
             ),
-            of_gaps(shown_of(view, [*across]) + shown_of(view, [*up])),
+            of_missing(sweep, (goodput, fairness), view),
             view.part,
         )
         grow_to_fit(figure)

@@ -82,16 +82,12 @@ def _question(asked: Sequence[Measure]) -> str:
     if len(asked) > 1:
         owners = [one.owner for one in (registry.of_flows(some.name) for some in asked) if one is not None]
         return (
-            f"Which variant is best here for {text.listed(owners)}, which {_do(owners)} not respond to "
-            f"congestion, and which by {asked[-1].title}?"
+            f"Which variant is best here for {text.listed(owners)}, which {text.do(len(owners))} not respond "
+            f"to congestion, and which by {asked[-1].title}?"
         )
     if measure.better is None:
         return f"How do the variants differ by {measure.title}?"
     return f"Which variant is best here by {measure.title}?"
-
-
-def _do(names: Sequence[str]) -> str:
-    return "does" if len(names) == 1 else "do"
 
 
 def _compared(found: Comparison) -> str:

@@ -146,11 +146,16 @@ def _point(found: Estimate | None) -> list[float | None] | None:
     return None if found is None or not isfinite(found.mean) else [found.mean, found.half_width]
 
 
-def marks(found: Iterable[Estimate | None]) -> str:
-    """The end of the caption of a chart of means: what lines are, if any, and why a mark is missing."""
+def marks(found: Iterable[Estimate | None], why: str | None = None) -> str:
+    """The end of the caption of a chart of means: what lines are, if any, and why a mark is missing.
+
+    Args:
+        found: the means.
+        why: why one is missing; as they tell by default.
+    """
     given = [one for one in found if one is not None]
     lines = " Lines: 95 % intervals." if any(one.half_width for one in given if isfinite(one.mean)) else ""
-    why = text.why_undefined(given)
+    why = text.why_undefined(given) if why is None else why
     return f"{lines} No mark: {why}." if why else lines
 
 

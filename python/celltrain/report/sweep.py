@@ -18,7 +18,7 @@ from celltrain.sweeps.axes import shown as written
 from celltrain.sweeps.censored import incomparable, incomparable_points, why_marked
 from celltrain.sweeps.precision import imprecise
 from celltrain.sweeps.scaling import scaling_axes, steps_of
-from celltrain.sweeps.view import Facet, View, group_lines, legend, mean_lines, placed
+from celltrain.sweeps.view import Facet, View, group_lines, legend, mean_lines, placed, why_missing
 from celltrain.usual import leading
 
 __all__ = ["sweep_report"]
@@ -42,7 +42,7 @@ def sweep_report(sweep: Sweep) -> str:
     shown = sweep.measures
     first = _leading(sweep)
     titles = text.listed([one.title for one in first])
-    depend = "does" if len(first) == 1 else "do"
+    depend = text.do(len(first))
     answers = [answer for one in first for answer in _answers(sweep, one, is_alone=len(first) == 1)]
     page.lead(f"How {depend} {titles} depend on {_and(sweep)}?", answers)
     parts.notes(page, advice_on_sweep(sweep))
@@ -122,15 +122,14 @@ def _ranked(sweep: Sweep, measure: Measure, found: Mapping[int, Estimate], count
         found: its means, by the places of the points.
         count: how many points there are, with those that are not compared.
     """
-    differ = len({one.mean for one in found.values()}) > 1
-    scaling = scaling_axes(sweep, measure) if differ else []
     points = sweep.points["point"]
     first, last = ("least", "largest") if measure.better is None else ("best", "worst")
+    best, *worst = _ends(sweep, measure, found, sweep.parameters)
+    scaling = scaling_axes(sweep, measure) if worst else []  # what is the same everywhere does not scale
     groups: dict[tuple[int, ...], dict[int, Estimate]] = {}
     for place, one in found.items():
         groups.setdefault(steps_of(sweep, points[place], scaling), {})[place] = one
     if len(groups) == 1:
-        best, *worst = _ends(sweep, measure, found, sweep.parameters)
         if worst:
             return [f"{text.capital(first)} mean: {best}.", f"{text.capital(last)} mean: {worst[0]}."]
         where = "every point" if len(found) == count else text.counted(len(found), "point")
@@ -185,7 +184,7 @@ def _left_out(sweep: Sweep, measure: Measure, cut: Sequence[int]) -> list[str]:
     if not cut:
         return []
     which = f"{len(cut)} of {text.counted(sweep.points.height, 'point')}, first at {_point(sweep, cut[0])}"
-    return [f"Left out: {which}: {why_marked(measure.name, sweep)}."]
+    return [f"Left out: {which}: {why_marked(sweep, measure.name)}."]
 
 
 def _reached(
@@ -264,8 +263,10 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
     for facet in view.facets:
         if view.has_many_lines:
             _heat_table(page, scaled, facet, view, cut, is_count=measure.counts)
+            if why := why_missing(sweep, measure.name, [one for line in facet.rows for one in line]):
+                page.text(f"-: {why}.", "note")
             if not cut.isdisjoint(point for points in facet.rows for point in points):
-                page.text(f"×: {why_marked(measure.name, sweep)}.", "note")
+                page.text(f"×: {why_marked(sweep, measure.name)}.", "note")
             continue
         series = [
             (name or measure.title, [scaled[point] for point in points], False)
@@ -298,9 +299,9 @@ def _caption(sweep: Sweep, measure: Measure, found: Sequence[Estimate], view: Vi
     lines = f", a colour for each {view.lines.name}" if view.lines else ""
     points = [point for facet in view.facets for row in facet.rows for point in row]
     shown = (found[point] for point in points)
-    hollow = f" Hollow marks: {why_marked(measure.name, sweep)}." if cut.intersection(points) else ""
+    hollow = f" Hollow marks: {why_marked(sweep, measure.name)}." if cut.intersection(points) else ""
     said = f"{text.capital(measure.title)} over {view.along.name}{lines}."
-    return f"{said}{parts.marks(shown)}{hollow}"
+    return f"{said}{parts.marks(shown, why_missing(sweep, measure.name, points))}{hollow}"
 
 
 def _scale(found: list[Estimate], limits: Bounds) -> tuple[float, float] | None:
@@ -320,7 +321,6 @@ def _heat_table(
     """Means over two axes as a table whose cells are coloured by their value; those of some points marked."""
     if facet.title:
         page.text(facet.title)
-    shown = [found[point] for points in facet.rows for point in points]
     means = [one.mean for one in found if math.isfinite(one.mean)]
     low, high = (min(means), max(means)) if means else (0.0, 0.0)
     rows = [
@@ -329,8 +329,6 @@ def _heat_table(
     ]
     corner = f"{view.lines.name if view.lines else ''} by {view.along.name}"
     page.table((corner, *view.along.labels), rows)
-    if why := text.why_undefined(shown):
-        page.text(f"-: {why}.", "note")
 
 
 def _heat_cell(found: Estimate, ends: tuple[float, float], is_cut: bool, is_count: bool) -> str:

@@ -62,9 +62,9 @@ def incomparable(sweep: "Measured", metric: str) -> list[int]:
     return [place for place, one in every if one is not None and one.mislead(metric)]
 
 
-def why_marked(metric: str, sweep: "Measured | None" = None) -> str:
+def why_marked(sweep: "Measured", metric: str) -> str:
     """What is said of a point that is marked in a picture of a metric, because too few ended there."""
-    said = too_many(metric, () if sweep is None else censored_beside(sweep, metric))
+    said = too_many(metric, censored_beside(sweep, metric))
     return f"{said}, and the times are those of the others" if said else ""
 
 

@@ -16,7 +16,17 @@ from celltrain.sweeps.axes import quantities, shown
 from celltrain.sweeps.censored import censored_beside
 from celltrain.sweeps.result import Sweep
 
-__all__ = ["AxisView", "Facet", "Panels", "View", "group_lines", "legend", "mean_lines", "placed"]
+__all__ = [
+    "AxisView",
+    "Facet",
+    "Panels",
+    "View",
+    "group_lines",
+    "legend",
+    "mean_lines",
+    "placed",
+    "why_missing",
+]
 
 MOST_LINES = 7
 """Lines of one panel: as many as there are colours that can be told apart."""
@@ -191,6 +201,17 @@ def placed(sweep: Sweep, metric: str) -> list[Estimate]:
     found = dict(zip(sweep.points["point"], every, strict=True))
     nothing = Estimate(math.nan, None, None, 0)
     return [found.get(point, nothing) for point in range(sweep.manifest["points"])]
+
+
+def why_missing(sweep: Sweep, metric: str, points: Sequence[int]) -> str:
+    """Why some points, by their numbers, have no mean of a metric; nothing if all have one."""
+    numbers, every = sweep.points["point"], placed(sweep, metric)
+    alone = {numbers[place] for place in sweep.alone(metric)}
+    reasons = (
+        text.why_undefined(every[point] for point in points if point not in alone),
+        "fewer than two flows" if alone.intersection(points) else "",
+    )
+    return " or ".join(filter(None, reasons))
 
 
 def mean_lines(sweep: Sweep, most: int) -> list[tuple[str, ...]]:

@@ -1,0 +1,84 @@
+"""Captions and sentences of comparisons and sweeps where a shorter one would be false."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import celltrain as ct
+from celltrain.report.sweep import sweep_report
+from test_composed_tables import MIXED, SHORT, answers
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+AWAY = "too many transfers had not ended or were turned away"
+
+
+def said(figure: Figure) -> str:
+    """What stands below a picture, on one line."""
+    titles = [legend.get_title().get_text() for legend in figure.legends]
+    return " ".join(" ".join([*titles, figure.get_supxlabel()]).split())
+
+
+def greedy(flows: int) -> dict[str, Any]:
+    return {"group": [{"name": "bulk", "flows": flows, "traffic": {"kind": "greedy"}}]}
+
+
+def test_pictures_say_what_was_turned_away() -> None:
+    pytest.importorskip("matplotlib")
+    scenario = ct.Scenario.from_dict(SHORT)
+    swept = ct.sweep(scenario, grid={"traffic.most-active": [1, 100]}, replications=2)
+    assert f"hollow: {AWAY}, and the times" in said(swept.plot.sweep("fct_mean"))
+    found = ct.compare(scenario, {"all": {}, "few": {"traffic.most-active": 1}}, replications=3)
+    assert f"no variant is best by times: {AWAY}" in said(found.plot.compare())
+
+
+def test_filled_marks_may_be_the_same_though_they_are_distinguishable() -> None:
+    pytest.importorskip("matplotlib")
+    scenario = ct.Scenario.from_dict(MIXED).with_(greedy(2))
+    found = ct.compare(
+        scenario,
+        {"large": {}, "small": {"switch.buffer": "10 packets"}},
+        replications=3,
+        measures=["goodput", "delay_p99"],
+    )
+    leader = found.leader("goodput")
+    assert leader.same, "they differ by less than what matters"
+    assert not leader.tied, "and yet they can be told apart"
+    assert "filled: best, the same within 1 % or 1.6 %, or not distinguishable" in said(found.plot.compare())
+
+
+def test_one_flow_has_no_fairness_index_for_another_reason_than_an_undefined_value() -> None:
+    pytest.importorskip("matplotlib")
+    scenario = ct.Scenario.from_dict(MIXED).with_(greedy(2))
+    found = ct.sweep(scenario, grid={"group.0.flows": [1, 2]}, replications=2)
+    assert "Fairness index over group.0.flows. No mark: fewer than two flows." in sweep_report(found)
+    for figure in (found.plot.sweep("fairness_index"), found.plot.trade_off()):
+        assert said(figure).endswith("no mark: fewer than two flows")
+
+
+def test_nothing_scales_with_an_axis_along_which_it_is_the_same() -> None:
+    """Goodput was said to scale with the rate of links that are no bottleneck."""
+    scenario = ct.Scenario.from_dict(MIXED)
+    found = ct.sweep(
+        scenario, grid={"link.rate": ["100 Mbit/s", "200 Mbit/s"]}, replications=2, measures=["goodput"]
+    )
+    (answer,) = answers(sweep_report(found))
+    assert answer.endswith(" Mbit/s or the same within 1 % at every point.")
+
+
+def test_delays_of_flows_of_which_nothing_arrives_are_not_asked_for_again() -> None:
+    """All delays were measured, and the advice was to measure them."""
+    late = {**MIXED["group"][1], "traffic": {**MIXED["group"][1]["traffic"], "start": "399.9 ms"}}
+    scenario = ct.Scenario.from_dict({**MIXED, "group": [MIXED["group"][0], late]})
+    sizes: dict[str, dict[str, Any]] = {"small": {"switch.buffer": "10 packets"}, "large": {}}
+    found = ct.compare(scenario, sizes, replications=1)
+    nothing = "Not compared: the delays of game, of which nothing arrived in a replication."
+    assert found.unmeasured_sentences() == [nothing]
+    unasked = ct.compare(scenario.with_({"measures.delays": "tcp"}), sizes, replications=1)
+    (advice,) = unasked.unmeasured_sentences()
+    assert advice.endswith(
+        'which does not respond to congestion: set measures.delays = "all" to measure them.'
+    )
