@@ -73,7 +73,7 @@ class Leader:
         _, places = verdicts.best(towards, tables, share)
         tied = tuple(order[place] for place in places[1:])
         best = order[0]
-        equal = (name for name in tied if math.isclose(means[name], means[best], rel_tol=verdicts.ROUNDING))
+        equal = (name for name in tied if math.isclose(means[name], means[best], rel_tol=statistics.ROUNDING))
         undefined = (name for name in (best, *tied) if math.isnan(means[name]))
         coarse = resolution(measure.name)
         lead = statistics.paired_difference(towards[0], towards[1], resolution=coarse)

@@ -15,10 +15,12 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 __all__ = [
+    "ROUNDING",
     "Estimate",
     "autocorrelation",
     "batch_means",
     "differ",
+    "differences",
     "estimate",
     "jain",
     "largest",
@@ -31,6 +33,9 @@ __all__ = [
     "t_quantile",
     "warm_up",
 ]
+
+ROUNDING = 1e-12
+"""Relative spread that equal values may show through the rounding of floating point."""
 
 MSER_LEAST = 5
 """Batches that `warm_up` keeps at least."""
@@ -165,6 +170,21 @@ def estimate(
     return Estimate(centre, sd, half_width, n, unit, undefined, coarse)
 
 
+def differences(left: Sequence[float], right: Sequence[float]) -> list[float]:
+    """The differences of paired values; those of values that are the same but for rounding are zero.
+
+    Raises:
+        ValueError: there are more of the one than of the other.
+    """
+    if len(left) != len(right):
+        raise ValueError(f"paired samples differ in size: {len(left)} and {len(right)}")
+
+    def difference(a: float, b: float) -> float:
+        return 0.0 if math.isfinite(a) and math.isclose(a, b, rel_tol=ROUNDING) else a - b
+
+    return list(map(difference, left, right))
+
+
 def paired_difference(
     left: Sequence[float],
     right: Sequence[float],
@@ -176,9 +196,7 @@ def paired_difference(
 
     Its resolution is that of the larger of the two means, of whose values `resolution` is the part.
     """
-    if len(left) != len(right):
-        raise ValueError(f"paired samples differ in size: {len(left)} and {len(right)}")
-    found = estimate([a - b for a, b in zip(left, right, strict=True)], confidence, unit)
+    found = estimate(differences(left, right), confidence, unit)
     if not resolution:
         return found
     size = largest(estimate(one) for one in (left, right))

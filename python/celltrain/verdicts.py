@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from celltrain import statistics
+from celltrain.statistics import ROUNDING, differences
 
 __all__ = [
     "LEAST",
@@ -63,9 +64,6 @@ COCHRAN = 30
 
 MANY = 50
 """Replications after which the skewness is not asked any more: a rare value would ask for thousands."""
-
-ROUNDING = 1e-12
-"""Relative spread that equal values may show through the rounding of floating point."""
 
 
 class Verdict(StrEnum):
@@ -159,7 +157,7 @@ def any_of(parts: Iterable[Judgement]) -> Judgement:
 
 def greatest(candidates: Sequence[Sequence[float]], rivals: Sequence[Sequence[float]]) -> Judgement:
     """The best candidate, whichever it is, has a larger mean than every rival; replications are paired."""
-    return any_of(all_of(above(_differences(one, other)) for other in rivals) for one in candidates)
+    return any_of(all_of(above(differences(one, other)) for other in rivals) for one in candidates)
 
 
 def best(samples: Sequence[Sequence[float]], tables: int = 1, share: float = 1.0) -> tuple[int, list[int]]:
@@ -181,8 +179,8 @@ def best(samples: Sequence[Sequence[float]], tables: int = 1, share: float = 1.0
     level = _level_of_best(len(samples), tables, share)
 
     def beaten(index: int) -> bool:
-        differences = _differences(samples[leader], samples[index])
-        return len(differences) >= LEAST and _p_not_above(differences, 0.0) <= level
+        leads = differences(samples[leader], samples[index])
+        return len(leads) >= LEAST and _p_not_above(leads, 0.0) <= level
 
     return leader, [index for index in range(len(samples)) if index == leader or not beaten(index)]
 
@@ -261,9 +259,10 @@ def gain_of_pairing(left: Sequence[float], right: Sequence[float]) -> float | No
     2 means that half as many replications do; below 1 pairing has done harm. None where it cannot be told:
     fewer than `LEAST` replications, or differences that do not vary.
     """
-    spreads = [statistics.standard_deviation(one) for one in (left, right, _differences(left, right))]
-    first, second, paired = (0.0 if spread is None else spread**2 for spread in spreads)
-    return (first + second) / paired if len(left) >= LEAST and paired > 0 else None
+    spreads = [statistics.standard_deviation(one) for one in (left, right, differences(left, right))]
+    first, second, paired = (0.0 if spread is None else spread for spread in spreads)
+    rounding = ROUNDING * max(map(abs, (*left, *right)), default=0.0)
+    return (first**2 + second**2) / paired**2 if len(left) >= LEAST and paired > rounding else None
 
 
 def _p_not_above(sample: Sequence[float], threshold: float, *, closed: bool = False) -> float:
@@ -301,9 +300,3 @@ def _some(parts: Iterable[Judgement]) -> list[Judgement]:
     if not chosen:
         raise ValueError("a combination of no statements")
     return chosen
-
-
-def _differences(left: Sequence[float], right: Sequence[float]) -> list[float]:
-    if len(left) != len(right):
-        raise ValueError(f"paired samples differ in size: {len(left)} and {len(right)}")
-    return [one - other for one, other in zip(left, right, strict=True)]

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import celltrain as ct
+from celltrain.report import parts
 from celltrain.report.sweep import sweep_report
+from celltrain.statistics import Estimate
 from test_composed_tables import MIXED, SHORT, answers
 
 if TYPE_CHECKING:
@@ -82,3 +84,8 @@ def test_delays_of_flows_of_which_nothing_arrives_are_not_asked_for_again() -> N
     assert advice.endswith(
         'which does not respond to congestion: set measures.delays = "all" to measure them.'
     )
+
+
+def test_rounding_draws_no_intervals() -> None:
+    assert parts.marks([Estimate(0.83, None, 1e-17, 3)]) == ""
+    assert parts.marks([Estimate(0.83, None, 1e-5, 3)]) == " Lines: 95 % intervals."

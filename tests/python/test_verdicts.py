@@ -195,6 +195,20 @@ def test_the_gain_of_pairing() -> None:
     assert paired == pytest.approx(10, rel=0.15), "2 (9 + 1) / 2"
     assert verdicts.gain_of_pairing([1.0, 2.0], [3.0, 1.0]) is None
     assert verdicts.gain_of_pairing([1.0, 2.0, 3.0], [2.0, 3.0, 4.0]) is None
+    assert verdicts.gain_of_pairing([0.3, 0.1 + 0.2, 0.3], [0.5, 0.5, 0.5]) is None, (
+        "rounding has no variance"
+    )
+
+
+def test_what_rounding_tells_apart_is_the_same() -> None:
+    left, right = [0.1 + 0.2] * 3, [0.3] * 3
+    assert left != right
+    assert statistics.differences(left, right) == [0.0] * 3
+    assert statistics.paired_difference(left, right).mean == 0
+    assert verdicts.p_two_sided(statistics.differences(left, right)) == 1
+    assert verdicts.best([left, right]) == (0, [0, 1])
+    assert statistics.differences([1e-13, 2.0], [0.0, 1.0]) == [1e-13, 1.0], "it is relative"
+    assert math.isnan(statistics.differences([math.inf], [math.inf])[0])
 
 
 SKEWED: dict[str, tuple[Callable[[np.random.Generator, tuple[int, int]], np.ndarray], float]] = {

@@ -119,8 +119,7 @@ class Differences(Measured):
         raw = []
         for name, measure in cells:
             samples = self._samples[measure]
-            pairs = zip(samples[name], samples[self.baseline], strict=True)
-            raw.append(verdicts.p_two_sided([one - other for one, other in pairs]))
+            raw.append(verdicts.p_two_sided(statistics.differences(samples[name], samples[self.baseline])))
         return dict(zip(cells, verdicts.holm(raw), strict=True))
 
     @property

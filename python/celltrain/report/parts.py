@@ -154,7 +154,8 @@ def marks(found: Iterable[Estimate | None], why: str | None = None) -> str:
         why: why one is missing; as they tell by default.
     """
     given = [one for one in found if one is not None]
-    lines = " Lines: 95 % intervals." if any(one.half_width for one in given if isfinite(one.mean)) else ""
+    has_lines = any((one.half_width or 0.0) > text.ROUNDING * abs(one.mean) for one in given)
+    lines = " Lines: 95 % intervals." if has_lines else ""
     why = text.why_undefined(given) if why is None else why
     return f"{lines} No mark: {why}." if why else lines
 
