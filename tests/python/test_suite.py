@@ -640,6 +640,26 @@ def test_the_cause_of_what_fails_stands_beside_the_verdict(tiny: Path, cli: Cli)
     assert "Never said" not in printed
 
 
+def test_no_statement_is_decided_by_the_times_of_some_of_the_transfers(tiny: Path) -> None:
+    """The comparison of the section said that nothing is decided, and the suite that the statement holds."""
+    old = 'traffic = { kind = "greedy", start = "0 ms .. 500 ms" }'
+    many = 'kind = "short-flows", load = 2.0, size = { kind = "fixed", bytes = "100 kB" }'
+    file = tiny / "tiny.toml"
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, f"traffic = {{ {many} }}"))
+    changed(tiny, "delay_mean", "fct_mean")
+    found = run_suite(load_suite(changed(tiny, "below = 0.5", "below = 1000")), jobs=1)
+    first, _ = found.judged()
+    of_all, of_codel = (found.found["1"].censored(name, "fct_mean") for name in ("tail-drop", "codel"))
+    assert of_all is not None
+    assert of_codel is not None
+    assert first.verdict == verdicts.Verdict.UNDECIDED
+    assert first.cause == (
+        f"Too many transfers had not ended under codel ({of_codel.part}) and tail-drop ({of_all.part}), and "
+        "the times are those of the others."
+    )
+
+
 def test_causes_are_those_of_the_settings_of_the_suite(tiny: Path) -> None:
     """With ECN a policy does something else, and was not tried."""
     (tiny / "causes.toml").write_text(CAUSE)

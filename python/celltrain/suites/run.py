@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from celltrain import statistics, text, verdicts
 from celltrain.comparison import KIND as COMPARISON
 from celltrain.comparison import Comparison, compare, comparison_key
+from celltrain.comparison.differences import misled
 from celltrain.errors import InputError, ScenarioError
 from celltrain.files import manifests
 from celltrain.files.folder import Folder, claim, remove_results
 from celltrain.papers.expression import NoValue
 from celltrain.registry import is_count, resolution, unmeasured
 from celltrain.results import Result
+from celltrain.results.censored import too_many
 from celltrain.scenario import Scenario, load, shown
 from celltrain.suites.file import Section, Statement, Suite, is_place
 from celltrain.suites.measures import sample_of
@@ -77,7 +79,7 @@ class Judged:
     """The mean of the measure over that of the baseline; None where that is zero or either has no value."""
     verdict: verdicts.Verdict
     cause: str | None
-    """Why it fails, if the suite knows; None where the statement is supported."""
+    """Why it fails, if the suite knows, or why times are not compared; None where it is supported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +124,33 @@ class SuiteResults:
         ratio = means[0] / means[1] if means[1] and all(map(math.isfinite, means)) else None
         found = self.estimate(section, variant, statement.measure)
         verdict = statement.judge(*samples).verdict
-        cause = None if verdict == verdicts.Verdict.SUPPORTED else self._cause(section, variant, statement)
+        causes = [self._misleading(section, statement, variant, baseline)]
+        if causes[0]:
+            verdict = verdicts.Verdict.UNDECIDED
+        if verdict != verdicts.Verdict.SUPPORTED:
+            causes.append(self._cause(section, variant, statement))
+        cause = " ".join(filter(None, causes)) or None
         reference = self.estimate(section, baseline, statement.measure)
         return Judged(section.place, variant, statement, found, baseline, reference, ratio, verdict, cause)
 
-    def _cause(self, section: Section, variant: str, statement: Statement) -> str | None:
+    def _misleading(self, section: Section, statement: Statement, variant: str, baseline: str) -> str:
+        """Why times are not compared: too many transfers or requests of one of the two had not ended."""
+        if statement.measure in self.suite.measures:
+            return ""
+        comparison, measure = self.found[section.place], self.suite.measure(statement.measure)
+        cut = {*misled(comparison, measure.name)}
+        every = {name: comparison.censored(name, measure) for name in (variant, baseline) if name in cut}
+        told = [f"{text.named(name)} ({one.part})" for name, one in every.items() if one is not None]
+        if not told:
+            return ""
+        why = text.capital(too_many(measure.name, every.values()))
+        return f"{why} under {' and '.join(told)}, and the times are those of the others."
+
+    def _cause(self, section: Section, variant: str, statement: Statement) -> str:
         for one in self.suite.causes:
             if one.explains(section.place, variant, statement.measure):
                 return one.sentence
-        return None
+        return ""
 
     def causes(self, place: str) -> list[str]:
         """For people: a line for each cause of what is not supported in a section."""
