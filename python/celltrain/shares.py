@@ -36,9 +36,12 @@ def max_min(
         [arguments.count(f"routes[{flow}][{place}]", link) for place, link in enumerate(_links(flow, route))]
         for flow, route in enumerate(arguments.several("routes", routes, "routes such as [[0, 1]]"))
     ]
+    links = arguments.numbers("capacities", capacities)
+    if not links and any(found):
+        raise InputError("capacities: expected what each link carries, found no link")
     try:
         return _core.max_min(
-            arguments.numbers("capacities", capacities),
+            links,
             found,
             demands=None if demands is None else _demands(demands),
             minima=None if minima is None else arguments.numbers("minima", minima),

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from celltrain.errors import InputError
+
 __all__ = [
     "ROUNDING",
     "Estimate",
@@ -127,7 +129,7 @@ def mean(sample: Sequence[float]) -> float:
     The mean of equal values is that value to the last bit, so that they have no spread.
     """
     if not len(sample):  # an array of numpy or a column of polars has no truth value
-        raise ValueError("the mean of an empty sample")
+        raise InputError("the mean of an empty sample")
     if len(sample) == 1 or all(value == sample[0] for value in sample):
         return float(sample[0])
     return math.fsum(sample) / len(sample)
@@ -174,10 +176,10 @@ def differences(left: Sequence[float], right: Sequence[float]) -> list[float]:
     """The differences of paired values; those of values that are the same but for rounding are zero.
 
     Raises:
-        ValueError: there are more of the one than of the other.
+        InputError: there are more of the one than of the other.
     """
     if len(left) != len(right):
-        raise ValueError(f"paired samples differ in size: {len(left)} and {len(right)}")
+        raise InputError(f"paired samples differ in size: {len(left)} and {len(right)}")
 
     def difference(a: float, b: float) -> float:
         return 0.0 if math.isfinite(a) and math.isclose(a, b, rel_tol=ROUNDING) else a - b
@@ -195,6 +197,9 @@ def paired_difference(
     """The mean of `left - right` over replications that share seeds, with its Student interval.
 
     Its resolution is that of the larger of the two means, of whose values `resolution` is the part.
+
+    Raises:
+        InputError: there are more of the one than of the other.
     """
     found = estimate(differences(left, right), confidence, unit)
     if not resolution:
@@ -222,7 +227,12 @@ def warm_up(series: Sequence[float], batch: int = 5) -> int | None:
     Returns:
         A multiple of `batch`, at most half of the series; None where the run is too short to tell (or the
         series has too few batches, or undefined values in what would be kept).
+
+    Raises:
+        InputError: a batch has no values.
     """
+    if batch < 1:
+        raise InputError(f"a batch has at least one value, not {batch}")
     batches = [mean(series[end - batch : end]) for end in range(batch, len(series) + 1, batch)]
     scores = _mser_scores(batches)
     if not scores:
@@ -274,10 +284,13 @@ def batch_means(series: Sequence[float], batches: int = 20, confidence: float = 
         series: values at equal distances in time, without the warm-up.
         batches: number of batches, at least 2; 10 to 30 are usual.
         confidence: confidence of the interval.
+
+    Raises:
+        InputError: there are fewer than two batches, or fewer values than batches.
     """
     length = len(series) // batches if batches >= 2 else 0
     if not length:
-        raise ValueError(f"{len(series)} values do not make {batches} batches (at least 2)")
+        raise InputError(f"{len(series)} values do not make {batches} batches (at least 2)")
     start = len(series) - length * batches
     return estimate([mean(series[at : at + length]) for at in range(start, len(series), length)], confidence)
 
@@ -285,7 +298,7 @@ def batch_means(series: Sequence[float], batches: int = 20, confidence: float = 
 def autocorrelation(series: Sequence[float], lag: int = 1) -> float:
     """Correlation of a series with itself `lag` values later; 0 for a series that does not vary."""
     if not 0 <= lag < len(series):
-        raise ValueError(f"a lag lies between 0 and the length of the series, not {lag}")
+        raise InputError(f"a lag lies between 0 and the length of the series, not {lag}")
     centre = mean(series)
     spread = math.fsum((value - centre) ** 2 for value in series)
     pairs = zip(series, series[lag:], strict=False)
@@ -321,12 +334,15 @@ def jain(shares: Sequence[float], reference: Sequence[float] | None = None) -> f
         shares: what each flow got.
         reference: what each should get, such as its max-min fair share (`celltrain.max_min`) or its minimum
             rate. The index is then that of the shares over these: 1 when each gets the same part.
+
+    Raises:
+        InputError: there are no shares, or not a reference above zero for each.
     """
     if not len(shares):
-        raise ValueError("the fairness index of no shares")
+        raise InputError("the fairness index of no shares")
     if reference is not None:
         if len(reference) != len(shares) or not all(part > 0 for part in reference):
-            raise ValueError("a reference has a share above zero for each flow")
+            raise InputError("a reference has a share above zero for each flow")
         shares = [share / part for share, part in zip(shares, reference, strict=True)]
     squares = math.fsum(x * x for x in shares)
     return 1.0 if squares == 0 else math.fsum(shares) ** 2 / (len(shares) * squares)

@@ -195,8 +195,8 @@ def test_a_path_that_is_empty_is_refused(
     said_once(cli("plot", "windows", ""), "FOLDER is empty")
     said_once(cli("store", ""), "FOLDER is empty")
     said_once(cli("new", ""), "DIR is empty")
-    for words in (("run",), ("plot", "queue"), ("check",), ("sweep",)):
-        said_once(cli(*words, ""), "path: expected a path, not ''")
+    for words, what in (("run", "SCENARIO"), ("plot queue", "SOURCE"), ("check", "FILE"), ("sweep", "PLAN")):
+        said_once(cli(*words.split(), ""), f"{what} is empty: write the path of a file")
     assert not list(empty.iterdir())
 
 

@@ -332,7 +332,7 @@ def test_the_runs_of_another_scenario_are_not_said_to_be_kept(scenario: ct.Scena
     assert swept(brief, overwrite=True, seed=9, sizes=["300 cells"]) == []
     assert swept(brief.with_(duration="70 ms"), overwrite=True, sizes=["400 cells"]) == []
     (one,) = swept(brief.with_(duration="70 ms"), sizes=["500 cells"])
-    assert one.startswith("this folder has 1 point of an earlier plan: 0 stay, 1 is replaced, and 1 is new")
+    assert one.startswith("this folder has 1 point of an earlier plan: 0 stay, 1 is left out, and 1 is new")
 
 
 def test_suites_show_what_the_baseline_measured(cli: Cli, scenario: ct.Scenario, tmp_path: Path) -> None:

@@ -230,10 +230,10 @@ INTERNAL = {
     },
     ct.Comparison: {
         *("alike_sentences", "difference_lines", "explanation", "mean_lines", "state_lines"),
-        *("censored", "counted", "fill", "size", "size_of_differences", "too_many"),
+        *("censored", "counted", "fill", "idle", "size", "size_of_differences", "too_many"),
         *("unmeasured_sentences", "unresponsive", "write_to"),
     },
-    ct.Sweep: {"alone", "censored", "counted", "units_at", "unresponsive"},
+    ct.Sweep: {"alone", "censored", "counted", "idle", "lonely", "units_at", "unresponsive"},
 }
 """Attributes that only the package itself uses: what tables and reports are made of."""
 

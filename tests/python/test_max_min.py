@@ -28,6 +28,7 @@ def test_a_problem_without_an_answer_is_an_error() -> None:
 def test_what_is_wrong_is_named() -> None:
     wrong: list[tuple[Any, dict[str, Any], str]] = [
         (3, {}, "capacities: expected a list of numbers"),
+        ([], {}, "capacities: expected what each link carries, found no link"),
         ("12", {}, "capacities: expected a list of numbers"),
         (["1"], {}, r"capacities\[0\]: expected a number, not '1'"),
         ([10**400], {}, r"capacities\[0\]: expected a number"),

@@ -132,3 +132,7 @@ def test_what_is_missing_or_unknown_is_said(cli: Cli, tmp_path: Path) -> None:
     answer = cli("new", tmp_path / "x", "--example", "two-source")
     assert (answer.code, "did you mean 'two-sources'?" in answer.err) == (2, True)
     assert not (tmp_path / "x").exists()
+
+
+def test_what_an_example_shows_is_told_on_a_line() -> None:
+    assert all(len(library.about(path)) <= 120 for path in library.examples().values())

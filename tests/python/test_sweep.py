@@ -177,8 +177,12 @@ def test_until_follows_what_only_traced_runs_measure(scenario: ct.Scenario) -> N
     grid, brief = {"switch.buffer": ["100 cells"]}, scenario.with_(duration="100 ms")
     found = ct.sweep(brief, grid=grid, replications=3, until=until, trace=True)
     assert found.units.keys() >= {"synchronisation_index"}
-    with pytest.raises(ct.InputError, match="runs of this scenario lack the metric 'synchronisation_index'"):
+    with pytest.raises(
+        ct.InputError, match=r"'synchronisation_index' is measured of a trace: write trace = true"
+    ):
         ct.sweep(brief, grid=grid, replications=3, until=until)
+    with pytest.raises(ct.InputError, match="is measured of a trace"):
+        ct.sweep(brief, grid=grid, replications=1, measures=["synchronisation index"])
 
 
 def test_points_that_count_different_things_say_so(scenario: ct.Scenario) -> None:
@@ -634,10 +638,10 @@ def test_points_of_an_earlier_plan_that_are_replaced_are_counted(
     assert swept({size: ["100 cells", "200 cells"], policy: ["epd", "ppd"]}) == []
     assert swept({policy: ["epd", "ppd"], size: ["100 cells", "200 cells", "300 cells"]}) == []
     assert swept({size: ["100 cells", "400 cells"], policy: ["epd", "ppd"]}) == [
-        f"this folder has 6 points of an earlier plan: 2 stay, 4 are replaced, and 2 are new; {kept}"
+        f"this folder has 6 points of an earlier plan: 2 stay, 4 are left out, and 2 are new; {kept}"
     ]
     assert swept({size: ["100 cells"], policy: ["epd"]}) == [
-        f"this folder has 4 points of an earlier plan: 1 stays, 3 are replaced, and 0 are new; {kept}"
+        f"this folder has 4 points of an earlier plan: 1 stays, 3 are left out; {kept}"
     ]
     had = "this folder has 1 point of an earlier plan"
     assert swept({size: ["100 cells", "200 cells"]}) == [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import celltrain as ct
-from celltrain.report import parts
+from celltrain.report import comparison_report, parts
 from celltrain.report.sweep import sweep_report
 from celltrain.statistics import Estimate
 from test_composed_tables import MIXED, SHORT, answers
@@ -56,9 +56,9 @@ def test_one_flow_has_no_fairness_index_for_another_reason_than_an_undefined_val
     pytest.importorskip("matplotlib")
     scenario = ct.Scenario.from_dict(MIXED).with_(greedy(2))
     found = ct.sweep(scenario, grid={"group.0.flows": [1, 2]}, replications=2)
-    assert "Fairness index over group.0.flows. No mark: fewer than two flows." in sweep_report(found)
+    assert "Fairness index over group.0.flows. No mark: there is one flow." in sweep_report(found)
     for figure in (found.plot.sweep("fairness_index"), found.plot.trade_off()):
-        assert said(figure).endswith("no mark: fewer than two flows")
+        assert said(figure).endswith("no mark: there is one flow")
 
 
 def test_nothing_scales_with_an_axis_along_which_it_is_the_same() -> None:
@@ -89,3 +89,23 @@ def test_delays_of_flows_of_which_nothing_arrives_are_not_asked_for_again() -> N
 def test_rounding_draws_no_intervals() -> None:
     assert parts.marks([Estimate(0.83, None, 1e-17, 3)]) == ""
     assert parts.marks([Estimate(0.83, None, 1e-5, 3)]) == " Lines: 95 % intervals."
+
+
+def test_nothing_is_fairly_shared_where_nothing_is_carried() -> None:
+    """Jain's index of shares that are all zero is 1, which was the best."""
+    scenario = ct.Scenario.from_dict(MIXED).with_(greedy(2))
+    times: dict[str, dict[str, Any]] = {"now": {}, "late": {"group.0.start": "399.9 ms"}}
+    chosen = ct.compare(scenario, times, replications=3, measures=["fairness_index"])
+    assert chosen.estimate("late", "fairness_index").mean == 1
+    (sentence,) = chosen.sentences()
+    why = "no flow carried anything in a replication"
+    assert sentence == f"Nothing is decided by fairness index: {why} under late."
+    assert not chosen.differs("late", "fairness_index")
+    assert f"none is best, as {why}." in comparison_report(chosen)
+    assert "fairness_index" not in [one.name for one in ct.compare(scenario, times, replications=1).measures]
+    assert "fairness_index" not in ct.run(scenario.with_(times["late"]), replications=1).shown()
+    swept = ct.sweep(scenario, grid={"group.0.start": ["0 s", "399.9 ms"]}, replications=2)
+    assert (swept.idle("fairness_index"), swept.lonely("fairness_index")) == ([1], [])
+    assert f"No mark: {why}." in sweep_report(swept)
+    pytest.importorskip("matplotlib")
+    assert f"no variant is best by fairness index: {why}" in said(chosen.plot.compare())

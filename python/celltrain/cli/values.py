@@ -17,6 +17,9 @@ from celltrain.errors import InputError
 
 __all__ = ["Command", "spared"]
 
+FILES = ("FILE", "PLAN", "SCENARIO", "SOURCE")
+"""How the help calls files."""
+
 _DIGITS = re.compile("[0-9]{1,18}")
 
 
@@ -34,6 +37,8 @@ class Conversion(NamedTuple):
         Raises:
             InputError: a path is empty, which would stand for the current folder.
         """
+        if value == "" and self.wanted is str and str(more["param"].metavar) in FILES:
+            raise InputError(f"{_called(more['param'])} is empty: write the path of a file")
         if value is None or self.wanted in (str, list[str]):
             return value
         if self.wanted is Path and isinstance(value, str):

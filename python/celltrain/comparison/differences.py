@@ -9,6 +9,7 @@ from celltrain.errors import InputError, unknown
 from celltrain.leaders import Leader
 from celltrain.margins import margin
 from celltrain.registry import Measure
+from celltrain.results.result import FAIRNESS
 
 __all__ = ["Differences", "different_units", "misled", "not_judged"]
 
@@ -130,7 +131,12 @@ class Differences(Measured):
 
 
 def misled(found: Differences, metric: str) -> list[str]:
-    """The variants that a metric makes look better than they are: too many of what it times had not ended."""
+    """The variants that a metric makes look better than they are: too many of what it times had not ended.
+
+    So does the fairness of flows that carried nothing.
+    """
+    if metric == FAIRNESS:
+        return found.idle
     every = {name: found.censored(name, metric) for name in found.variants}
     return [name for name, one in every.items() if one is not None and one.mislead(metric)]
 

@@ -12,6 +12,7 @@ from celltrain.errors import InputError, unknown
 from celltrain.registry import Measure
 from celltrain.results import NO_SCENARIO, Group, Result
 from celltrain.results.censored import Censored, Kind, kind_of, own_or_whole, too_many
+from celltrain.results.result import FAIRNESS
 from celltrain.scenario import Scenario
 from celltrain.usual import OF_FLOWS, unresponsive_groups, usual_measures
 
@@ -176,8 +177,18 @@ class Measured(FramesOfVariants):
                 return own_or_whole(own, whole)
         return whole
 
+    @cached_property
+    def idle(self) -> list[str]:
+        """The variants under which the flows that share carried nothing in a replication."""
+        return [name for name, result in self.results.items() if result.comparable_flows() == 0]
+
     def too_many(self, measure: Measure) -> str:
-        """Why variants are not compared by the times of those that ended; nothing for other measures."""
+        """Why variants are not compared by the times of those that ended, or by the fairness of no goodput.
+
+        Nothing for other measures.
+        """
+        if measure.name == FAIRNESS and self.idle:
+            return "no flow carried anything in a replication"
         return too_many(measure.name, (self.censored(name, measure) for name in self.variants))
 
     @cached_property

@@ -10,6 +10,7 @@ from celltrain.errors import InputError, ScenarioError
 from celltrain.margins import part_of
 from celltrain.registry import Measure
 from celltrain.results.censored import legend
+from celltrain.results.result import FAIRNESS
 
 __all__ = ["Tables"]
 
@@ -126,6 +127,9 @@ class Tables(Differences):
         names = misled(self, measure.name)
         if not names:
             return self.leader(measure).sentence()
+        if measure.name == FAIRNESS:
+            under = text.listed(names)
+            return f"Nothing is decided by {measure.title}: {self.too_many(measure)} under {under}."
         every = {name: self.censored(name, measure) for name in names}
         shown = {name: one for name, one in every.items() if one is not None}
         *others, last = (f"{text.named(name)} ({one.part})" for name, one in shown.items())

@@ -18,6 +18,7 @@ from celltrain.plots.style import (
     settled,
     styled,
 )
+from celltrain.results.result import FAIRNESS
 from celltrain.verdicts import LEAST
 
 if TYPE_CHECKING:
@@ -124,9 +125,14 @@ def _caption(found: "Comparison", chosen: "Sequence[Measure]") -> list[str]:
         is_in_table = {one.name for one in chosen} <= {one.name for one in found.measures}
         of_others = "" if is_in_table else ", which is on the measures of the table"
         parts.append(f"grey: not part of the verdict{of_others}")
-    cut = [found.too_many(measure) for measure in chosen if _is_misled(found, measure)]
-    if cut:
-        parts.append(f"no variant is best by times: {text.listed([*dict.fromkeys(cut)])}")
+    cut: dict[str, list[str]] = {}
+    for measure in chosen:
+        if _is_misled(found, measure):
+            what = measure.title if measure.name == FAIRNESS else "times"
+            cut.setdefault(what, []).append(found.too_many(measure))
+    parts += [
+        f"no variant is best by {what}: {text.listed([*dict.fromkeys(some)])}" for what, some in cut.items()
+    ]
     every = {
         one.title: ([found.estimate(name, one) for name in found.variants], bounds(one)) for one in chosen
     }

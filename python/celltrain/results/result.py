@@ -259,7 +259,8 @@ class Result(Frames):
     def shown(self, chosen: Sequence[str] = ()) -> dict[str, statistics.Estimate]:
         """The estimates that tables show, by metric: those that were chosen, or all that say something.
 
-        These are without those of sizes that no completed flow had, and without the fairness of one flow.
+        These are without those of sizes that no completed flow had, and without the fairness of one flow, or
+        of flows that carried nothing.
         """
         if chosen:
             return {metric: self.estimate(metric) for metric in chosen}
@@ -274,12 +275,17 @@ class Result(Frames):
     def comparable_flows(self) -> int:
         """How many flows the fairness index is about: those with TCP, or all where none has it.
 
-        Results of an older version do not say which have TCP: then it is about all.
+        There are none where these carried nothing in a replication: all shares are equal then, and the index
+        says nothing. Results of an older version do not say which have TCP: then it is about all.
         """
-        if not self.has_columns("kind"):
-            return len({name for (name,) in self.rows("flows", "flow")})
-        kinds = dict(self.rows("flows", "flow", "kind"))
-        return sum(kind == "tcp" for kind in kinds.values()) or len(kinds)
+        every = [*self.rows("flows", "replication", "flow", "goodput")]
+        if self.has_columns("kind"):
+            kinds = dict(self.rows("flows", "flow", "kind"))
+            every = [row for row in every if kinds[row[1]] == "tcp"] or every
+        carried: dict[int, float] = {}
+        for replication, _, goodput in every:
+            carried[replication] = carried.get(replication, 0.0) + goodput
+        return len({flow for _, flow, _ in every}) if all(carried.values()) else 0
 
     @property
     def counted(self) -> set[str]:

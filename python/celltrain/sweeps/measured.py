@@ -75,9 +75,17 @@ class Measured(Stored):
         rows = self.scan("flows")
         has_kind = "kind" in rows.collect_schema().names()
         with_tcp = (pl.col("kind") == "tcp") if has_kind else pl.lit(value=False)
-        counts = rows.group_by("point", "replication").agg(with_tcp.sum().alias("tcp"), pl.len().alias("all"))
-        first = counts.group_by("point").agg(pl.col("tcp", "all").max()).collect()
-        found = {point: tcp or every for point, tcp, every in first.iter_rows()}
+        each = rows.group_by("point", "replication").agg(
+            with_tcp.sum().alias("tcp"),
+            pl.len().alias("all"),
+            pl.col("goodput").filter(with_tcp).sum().alias("of_tcp"),
+            pl.col("goodput").sum().alias("of_all"),
+        )
+        ends = each.group_by("point").agg(pl.col("tcp", "all").max(), pl.col("of_tcp", "of_all").min())
+        found = {
+            point: (tcp or every) if (of_tcp if tcp else of_all) > 0 else 0
+            for point, tcp, every, of_tcp, of_all in ends.collect().iter_rows()
+        }
         return [found.get(point, 0) for point in self.points["point"]]
 
     @cached_property
@@ -99,10 +107,25 @@ class Measured(Stored):
         ]
 
     def alone(self, metric: str) -> list[int]:
-        """The places in `points` where a metric says nothing: the fairness of fewer than two flows."""
+        """The places in `points` where a metric says nothing: the fairness of fewer than two flows.
+
+        So it does of flows that carried nothing in a replication.
+        """
+        return sorted([*self.lonely(metric), *self.idle(metric)])
+
+    def lonely(self, metric: str) -> list[int]:
+        """The places where a metric is about a single flow, and compares flows."""
+        return self._comparing(metric, 1)
+
+    def idle(self, metric: str) -> list[int]:
+        """The places where a metric compares flows that carried nothing in a replication."""
+        return self._comparing(metric, 0)
+
+    def _comparing(self, metric: str, flows: int) -> list[int]:
+        """The places where the fairness index is about so many flows; nothing for other metrics."""
         if called(metric) != FAIRNESS:
             return []
-        return [place for place, count in enumerate(self._comparable) if count < 2]
+        return [place for place, count in enumerate(self._comparable) if count == flows]
 
     @cached_property
     def units(self) -> dict[str, str]:

@@ -251,6 +251,7 @@ class Plan:
         for point, known in zip(points, units, strict=True):
             if known is not None and self.until.metric not in known:
                 with _told_of("metric"):
+                    self._refuse_untraced(self.until.metric, point, jobs)
                     if point == 0:
                         raise unmeasured(self.until.metric, known, runs=TO_COME)
                     raise self.lacks_metric(point)
@@ -274,6 +275,7 @@ class Plan:
             known |= others
         lacking = [name for name in wanted if name not in known]
         if lacking and is_told:
+            self._refuse_untraced(lacking[0], 0, jobs)
             raise _unmeasured(lacking[0], known)
         return every
 
@@ -291,6 +293,20 @@ class Plan:
         units = measured(map(self.at, points), trace=self.trace, jobs=jobs)
         told = [found for found in units if found is not None]
         return {name: unit for found in told for name, unit in found.items()}, len(told) == len(units)
+
+    def _refuse_untraced(self, name: str, point: int, jobs: int | None) -> None:
+        """Says so where the runs of a point lack a metric only as they are not traced.
+
+        Raises:
+            InputError: they do.
+        """
+        if self.trace or name not in spellings().values():
+            return
+        traced, _ = replace(self, trace=True)._measured_at([point], jobs)
+        if name in traced:
+            raise InputError(
+                f"'{name}' is measured of a trace: write trace = true in the [sweep], or trace=True in Python"
+            )
 
     def lacks_metric(self, point: int) -> InputError:
         """The error for a point whose runs do not measure the metric of `until`."""

@@ -33,7 +33,7 @@ from celltrain.text import counted, joined
 __all__ = ["replaced", "run_plan", "sweep"]
 
 KEPT = "their runs are kept, and the earlier plan brings them back"
-"""What becomes of the runs of points that are replaced."""
+"""What becomes of the runs of points that are left out."""
 
 
 def sweep(
@@ -211,7 +211,8 @@ def replaced(earlier: Plan, plan: Plan) -> str:
     if not gone:
         return ""
     stay = f"{kept:,} stay{'s' if kept == 1 else ''}"
-    return f"{had}: {stay}, {gone:,} {_are(gone)} replaced, and {new:,} {_are(new)} new; {KEPT}"
+    left_out = f"{gone:,} {_are(gone)} left out"
+    return f"{had}: {stay}, {left_out}{f', and {new:,} {_are(new)} new' if new else ''}; {KEPT}"
 
 
 def _are(count: int) -> str:

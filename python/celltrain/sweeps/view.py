@@ -206,10 +206,11 @@ def placed(sweep: Sweep, metric: str) -> list[Estimate]:
 def why_missing(sweep: Sweep, metric: str, points: Sequence[int]) -> str:
     """Why some points, by their numbers, have no mean of a metric; nothing if all have one."""
     numbers, every = sweep.points["point"], placed(sweep, metric)
-    alone = {numbers[place] for place in sweep.alone(metric)}
+    lonely, idle = ({numbers[place] for place in some(metric)} for some in (sweep.lonely, sweep.idle))
     reasons = (
-        text.why_undefined(every[point] for point in points if point not in alone),
-        "fewer than two flows" if alone.intersection(points) else "",
+        text.why_undefined(every[point] for point in points if point not in lonely | idle),
+        "there is one flow" if lonely.intersection(points) else "",
+        "no flow carried anything in a replication" if idle.intersection(points) else "",
     )
     return " or ".join(filter(None, reasons))
 
