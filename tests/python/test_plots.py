@@ -166,6 +166,8 @@ def test_a_picture_says_how_many_variants_it_leaves_out(scenario: ct.Scenario) -
     settings = {str(n): {"switch.buffer": f"{100 + n} cells"} for n in range(13)}
     found = ct.compare(scenario.with_(duration="60 ms"), settings, replications=1, trace=True)
     assert found.plot.windows().get_supxlabel().endswith(" high\nthe first 12 of 13 variants")
+    below = found.plot.queue().legends[0].get_title().get_text()
+    assert below.endswith("the first 12 of 13 variants")
     some = found.plot.windows(variants=[str(n) for n in range(5)])
     assert "variants" not in some.get_supxlabel()
     assert [axis.get_title(loc="left") for axis in some.axes if axis.get_title(loc="left")] == [*"01234"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from celltrain.cli.compare import _values
-from celltrain.comparison.variants import bare
+from celltrain.comparison.variants import bare, vary
 from celltrain.sweeps import load_plan
 from conftest import said_once
 
@@ -92,6 +92,17 @@ link = { framing = "packets", rate = "1 Gbit/s", delay = "1 us" }
 switch = { buffer = "unlimited", memory = { size = "400 packets" } }
 """
 XON, XOFF = "switch.memory.pause.xon", "switch.memory.pause.xoff"
+
+
+def test_tables_in_names_of_variants_are_easy_to_read() -> None:
+    values = {
+        "traffic": [{"kind": "greedy"}, {"kind": "cbr", "rate": "20 Mbit/s", "name": "5", "all": True}],
+        "switch.buffer": ["200 cells"],
+    }
+    assert [*vary(values)] == [
+        "{kind = greedy}, 200 cells",
+        '{kind = cbr, rate = 20 Mbit/s, name = "5", all = true}, 200 cells',
+    ]
 
 
 def test_what_is_set_and_what_varies_are_valid_together(cli: Cli, tmp_path: Path) -> None:

@@ -76,8 +76,21 @@ def vary(values: Mapping[str, Sequence[Any]]) -> Variants:
             raise InputError(f"{key} has no values to compare: write them with commas between, {key}=a,b")
     chosen = [dict(zip(values, some, strict=True)) for some in product(*values.values())]
     return _named(
-        (", ".join(bare(toml_value(value, key)) for key, value in one.items()), one) for one in chosen
+        (", ".join(label(toml_value(value, key)) for key, value in one.items()), one) for one in chosen
     )
+
+
+def label(value: str) -> str:
+    """A value of TOML in the name of a variant: as `bare` has it, also what is in a table."""
+    return _label(parsed(f"value = {value}")["value"], value)
+
+
+def _label(content: object, value: str) -> str:
+    """The label of a value, of which `value` is the TOML text."""
+    if not isinstance(content, Mapping):
+        return bare(value)
+    inside = (f"{key} = {_label(one, toml_value(one))}" for key, one in content.items())
+    return f"{{{', '.join(inside)}}}"
 
 
 def bare(value: str) -> str:

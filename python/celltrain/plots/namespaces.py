@@ -159,10 +159,13 @@ class ComparisonPlots:
     def queue(
         self, port: str | None = None, span: Span = WHOLE, replication: int = 0, variants: Sequence[str] = ()
     ) -> "Figure":
-        """The queues of some variants over the same time and to one scale; see `ResultPlots.queue`."""
-        results = self._some(variants)
+        """The queues of some variants over the same time and to one scale; see `ResultPlots.queue`.
+
+        They are those of all variants by default, twelve at most.
+        """
+        results = self._shown(variants)
         scenarios = {name: self._found.scenarios[name] for name in results}
-        return queues_of(scenarios, results, port, span, replication)
+        return self._with_rest(queues_of(scenarios, results, port, span, replication), variants)
 
     def windows(self, replication: int = 0, variants: Sequence[str] = (), span: Span = WHOLE) -> "Figure":
         """The congestion windows of some variants to one scale; of all by default, twelve at most.

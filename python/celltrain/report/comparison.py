@@ -7,7 +7,7 @@ from celltrain import registry, text
 from celltrain.bounds import bounds
 from celltrain.comparison import POLICY_KEY, Comparison
 from celltrain.comparison.differences import misled
-from celltrain.comparison.variants import bare
+from celltrain.comparison.variants import bare, label
 from celltrain.leaders import best_first
 from celltrain.margins import part_of
 from celltrain.notes.advice import advice_on_variants
@@ -98,7 +98,7 @@ def _compared(found: Comparison) -> str:
     settings = found.manifest["variants"]
     keys = {key: None for some in settings.values() for key in some}
     is_by_values = all(
-        some and name == ", ".join(map(bare, some.values())) for name, some in settings.items()
+        some and name == ", ".join(map(label, some.values())) for name, some in settings.items()
     )
     if len(found.variants) <= FEW and (len(keys) <= 1 or not is_by_values):
         names = text.joined(found.variants)
