@@ -108,3 +108,34 @@ def test_frames_that_are_refused_whole_are_not_broken(frame: int) -> None:
         'flow "1" sent data and delivered none in the measured time: cells or packets were lost; '
         "ports.parquet (--out; in Python result.ports) shows where and why"
     )
+
+
+def test_sweeps_have_the_notes_on_runs() -> None:
+    """Those on what no total shows were said of runs and comparisons alone."""
+    rates = ["6 Mbit/s", "45 Mbit/s", "46 Mbit/s"]
+    found = ct.sweep(ct.Scenario.from_dict(TRAINS), grid={"traffic.rate": rates}, replications=1)
+    (note,) = [line for line in found.notes if "delivered none" in line]
+    of_run = starved(ct.run(ct.Scenario.from_dict(TRAINS), replications=1))
+    assert note == f"at 2 of 3 points, first at traffic.rate = 45 Mbit/s, {of_run[0]}"
+
+
+def test_sweeps_have_the_notes_on_guarantees_and_one_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, int, int]] = []
+
+    def look(kind: str) -> Any:
+        def sentences(runs: Any, scenario: ct.Scenario) -> list[str]:
+            rows = [*runs.rows("flows", "replication", "goodput")]
+            asked.append((kind, runs.manifest["replications"], len(rows)))
+            return [f"{kind}: {len(rows)} rows with {scenario.to_dict()['traffic']['rate']}"]
+
+        return sentences
+
+    for kind in ("broken_guarantees", "crowded_out", "hasty_timers"):
+        monkeypatch.setattr(f"celltrain.notes.advice.points.{kind}", look(kind))
+    rates = ["6 Mbit/s", "7 Mbit/s"]
+    found = ct.sweep(ct.Scenario.from_dict(TRAINS), grid={"traffic.rate": rates}, replications=2)
+    notes = found.notes
+    for kind in ("broken_guarantees", "crowded_out", "hasty_timers"):
+        (note,) = [line for line in notes if kind in line]
+        assert note == f"at 2 of 2 points, first at traffic.rate = 6 Mbit/s, {kind}: 16 rows with 6 Mbit/s"
+    assert {(replications, rows) for _, replications, rows in asked} == {(2, 16)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -95,7 +95,7 @@ XON, XOFF = "switch.memory.pause.xon", "switch.memory.pause.xoff"
 
 
 def test_tables_in_names_of_variants_are_easy_to_read() -> None:
-    values = {
+    values: dict[str, list[Any]] = {
         "traffic": [{"kind": "greedy"}, {"kind": "cbr", "rate": "20 Mbit/s", "name": "5", "all": True}],
         "switch.buffer": ["200 cells"],
     }

@@ -2,19 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from celltrain import statistics
 from celltrain.cells import CELL_BITS
 from celltrain.notes.framing import idle_delays, links_of_switches, packet_of
 from celltrain.notes.load import active_time
+from celltrain.notes.measured import Runs
 from celltrain.notes.priority import allocator_of
 from celltrain.notes.tables import CATEGORIES, Settings, flow_tables, named, traffic_of
 from celltrain.scenario import Scenario
 from celltrain.text import listed, percent, quantity
-
-if TYPE_CHECKING:
-    from celltrain.results import Result
 
 __all__ = ["broken_guarantees"]
 
@@ -83,15 +81,15 @@ class _Facts(NamedTuple):
     """How many of these may be on their way that are not yet whole frames elsewhere."""
 
 
-def broken_guarantees(result: "Result", scenario: Scenario) -> list[str]:
+def broken_guarantees(result: Runs, scenario: Scenario) -> list[str]:
     """Sentences on VCs that ask for more than their guarantees and get less.
 
     A VC asks for more if it sends more, or if it loses cells of a flow of TCP that nothing but its congestion
     control holds up: so `excess` has it, too. What links lose is nobody's fault.
     """
+    if not any(_is_promised(mcr) for (mcr,) in result.rows("flows", "mcr")):
+        return []  # before all rows are in memory, and links are looked at
     rows = [*result.rows("flows", "replication", "circuit", *ASKED, *BUSY)]
-    if not any(_is_promised(row[4]) for row in rows):
-        return []  # before links are looked at
     facts, lose = dict(_facts(scenario)), _lost_on_links(result, scenario)
     kept: dict[str, list[_Kept]] = {}
     for (run, _), vc in groupby(sorted(rows, key=lambda row: row[:2]), key=lambda row: row[:2]):
@@ -160,7 +158,7 @@ def _sum(shares: Sequence[float | None]) -> float | None:
     return sum(known) if len(known) == len(shares) else None
 
 
-def _lost_on_links(result: "Result", scenario: Scenario) -> dict[tuple[int, str], float]:
+def _lost_on_links(result: Runs, scenario: Scenario) -> dict[tuple[int, str], float]:
     """What links on the way of each flow lose in each replication, of whatever flow; if any do."""
     lost = {
         (run, port): sum(one or 0 for one in some) for run, port, *some in result.rows("ports", *ON_LINKS)
@@ -177,7 +175,7 @@ def _lost_on_links(result: "Result", scenario: Scenario) -> dict[tuple[int, str]
     }
 
 
-def _why(result: "Result", scenario: Scenario, flow: str) -> str:
+def _why(result: Runs, scenario: Scenario, flow: str) -> str:
     """What is said of a port that serves other categories before that of a flow and has too little left."""
     settings = scenario.resolved()
     tables = dict(flow_tables(settings, scenario.core.flow_names()))
@@ -223,7 +221,7 @@ class _Carried(NamedTuple):
     """Cells or packets per second."""
 
 
-def _carried(result: "Result", scenario: Scenario) -> dict[str, _Carried]:
+def _carried(result: Runs, scenario: Scenario) -> dict[str, _Carried]:
     """What each flow carries, over all replications."""
     seconds = _measured(scenario) * result.manifest["replications"]
     found: dict[str, _Carried] = {}

@@ -3,19 +3,17 @@
 import json
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from celltrain import _core
 from celltrain.cells import CELL_BITS, PAYLOAD_BITS
 from celltrain.notes.framing import octets
 from celltrain.notes.load import amount
 from celltrain.notes.losses import FULL, REFUSED, Losses, is_by_policy, limit_of_vc
+from celltrain.notes.measured import Runs
 from celltrain.notes.tables import CATEGORIES, Settings, each, flow_tables, table_of, traffic_of
 from celltrain.scenario import Scenario
 from celltrain.text import listed, percent
-
-if TYPE_CHECKING:
-    from celltrain.results import Result
 
 __all__ = ["crowded_out"]
 
@@ -67,7 +65,7 @@ class _Flow(NamedTuple):
     discarded: float
 
 
-def crowded_out(result: "Result", scenario: Scenario) -> Iterator[str]:
+def crowded_out(result: Runs, scenario: Scenario) -> Iterator[str]:
     """A sentence for each port at which a category loses cells that less urgent ones leave no space.
 
     What is served first waits for nothing if its peak rates fit into the link. So what fills the buffer then
@@ -159,7 +157,7 @@ def _frame(traffic: Settings, unit: str) -> float:
     return cells if unit == "cells" else packet or cells * CELL_BITS / 8
 
 
-def _flows(result: "Result") -> dict[str, _Flow]:
+def _flows(result: Runs) -> dict[str, _Flow]:
     found: dict[str, _Flow] = {}
     columns = ("flow", "category", "circuit", "cells_sent", "cells_discarded")
     for name, category, circuit, sent, discarded in result.rows("flows", *columns):
@@ -170,7 +168,7 @@ def _flows(result: "Result") -> dict[str, _Flow]:
     return found
 
 
-def _losses(result: "Result") -> dict[str, Losses]:
+def _losses(result: Runs) -> dict[str, Losses]:
     """What the ports of switches discard that do."""
     found: dict[str, Losses] = {}
     for port, of_switch, discarded, policed, largest, *columns in result.rows("ports", *LOST):

@@ -2,16 +2,14 @@
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from celltrain.notes.framing import idle_delays
 from celltrain.notes.limits import MOST_OF_THE_TIME
 from celltrain.notes.load import active_time
+from celltrain.notes.measured import Runs
 from celltrain.notes.tables import flow_tables, named
 from celltrain.scenario import Scenario
-
-if TYPE_CHECKING:
-    from celltrain.results import Result
 
 __all__ = ["starved"]
 
@@ -60,7 +58,7 @@ class _Flow(NamedTuple):
     """The largest share of the time for which it waits for its timer."""
 
 
-def starved(result: "Result", scenario: Scenario) -> Iterator[str]:
+def starved(result: Runs, scenario: Scenario) -> Iterator[str]:
     """A sentence for each reason why flows deliver nothing in any replication, though others do.
 
     Of those that wait for their timers most of the time there are other notes, and of runs without goodput.
@@ -91,7 +89,7 @@ def _reason(flow: _Flow) -> str:
     return BROKEN if flow.useless and not flow.is_tcp else LOST
 
 
-def _flows(result: "Result") -> dict[str, _Flow]:
+def _flows(result: Runs) -> dict[str, _Flow]:
     found: dict[str, _Flow] = {}
     for _, name, goodput, segments, cells, lost, dropped, useless, timeouts, waits in result.rows(
         "flows", *COLUMNS

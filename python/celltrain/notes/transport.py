@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from celltrain.notes.load import UNRESPONSIVE
+from celltrain.notes.measured import Runs
 from celltrain.notes.tables import (
     Settings,
     each,
@@ -16,9 +17,6 @@ from celltrain.notes.tables import (
     traffic_of,
 )
 from celltrain.scenario import Scenario
-
-if TYPE_CHECKING:
-    from celltrain.results import Result
 
 __all__ = ["hasty_timers", "unread_tcp"]
 
@@ -68,7 +66,7 @@ def _changed(table: Settings, usual: Mapping[str, object]) -> str | None:
     return next((key for key, value in table.items() if value != usual.get(key)), None)
 
 
-def hasty_timers(result: "Result", scenario: Scenario) -> Iterator[str]:
+def hasty_timers(result: Runs, scenario: Scenario) -> Iterator[str]:
     """A sentence if timers expired before receivers sent the ACKs of segments that were alone in flight.
 
     Only of flows that lose nothing, and whose round trips with the queues of their ports are shorter than
@@ -109,7 +107,7 @@ class _Again(NamedTuple):
     round_trip: float = 0.0
 
 
-def _sent_again(result: "Result") -> dict[str, _Again]:
+def _sent_again(result: Runs) -> dict[str, _Again]:
     """The flows whose timers expired although switches discarded nothing of theirs."""
     found: dict[str, _Again] = {}
     losing = set()
@@ -120,7 +118,7 @@ def _sent_again(result: "Result") -> dict[str, _Again]:
     return {name: one for name, one in found.items() if one.expired > 0 and name not in losing}
 
 
-def _delays(result: "Result") -> dict[str, float]:
+def _delays(result: Runs) -> dict[str, float]:
     """The 99th percentile of the delay at each port, in the worst replication; infinity where links lose."""
     found: dict[str, float] = {}
     for port, delay, *lost in result.rows("ports", *DELAYS):

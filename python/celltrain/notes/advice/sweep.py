@@ -1,6 +1,5 @@
 """What someone who reads the numbers of a sweep should know of its points."""
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,6 +20,7 @@ from celltrain.notes.advice.fruitless import (
     without_goodput,
 )
 from celltrain.notes.advice.locks import locked_ports, on_lock
+from celltrain.notes.advice.points import MOST_POINTS, looked_at, of_runs, without_numbers
 from celltrain.notes.elsewhere import LOAD, Load, is_any_worse, is_chosen, loads, port_sentence, worse
 from celltrain.notes.limits import BY_TIMEOUT, BY_WINDOW, FLOW, MOST_OF_THE_TIME, PORT, Ports, sentences
 from celltrain.notes.settings import Read, notes
@@ -43,12 +43,6 @@ __all__ = ["advice_on_sweep"]
 
 STRETCH = 1000
 """Points of a sweep whose runs are in memory at once."""
-
-MOST_POINTS = 100
-"""Points of a sweep whose scenarios are looked at, spread over all."""
-
-_NUMBER = re.compile(r"(?<![\w-])\d[\d.,]*")
-"""A number, not the digits of a name."""
 
 
 def advice_on_sweep(found: "Sweep") -> list[str]:
@@ -79,7 +73,19 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
         lines.append(_at(found, points, _lacks(lack, found.until or {})))
     for some in _short_points(found, plan).values():
         lines.append(_at(found, [point for point, _ in some], some[0][1]))
-    return [*lines, *_of_limits(found, plan), *_of_other_ports(found, plan)]
+    lines += _of_limits(found, plan)
+    lines += _of_runs(found, plan)
+    return [*lines, *_of_other_ports(found, plan)]
+
+
+def _of_runs(found: "Sweep", plan: "Plan | None") -> Iterator[str]:
+    """Sentences on flows that get nothing or less than is guaranteed, and on timers, at points looked at."""
+    every = found.manifest["points"]
+    points = looked_at(every)
+    of = "points" if len(points) == every else f"points, of which {len(points):,} were looked at"
+    scenarios = ((point, _at_point(plan, point)) for point in points)
+    for some in of_runs(found, ((point, one) for point, one in scenarios if one is not None)):
+        yield _at(found, [point for point, _ in some], some[0][1], of)
 
 
 def _lacks(lack: "Lack", until: Mapping[str, Any]) -> str:
@@ -132,17 +138,17 @@ def _of_other_ports(found: "Sweep", plan: "Plan | None") -> Iterator[str]:
 
 def _of_limits(found: "Sweep", plan: "Plan | None") -> Iterator[str]:
     """Sentences on what holds flows up at the points of a sweep."""
-    points, looked_at = _limited_points(found)
+    points, chosen = _limited_points(found)
     said: dict[str, dict[int, bool]] = {}
     """For each sentence the points, and whether it holds for all flows there."""
-    ports = _ports_of(found, looked_at)
-    for point in looked_at:
+    ports = _ports_of(found, chosen)
+    for point in chosen:
         scenario, every = _at_point(plan, point), {name for name, *_ in points[point]}
         bottleneck = None if scenario is None else scenario.bottleneck
         held = sentences(points[point], partial(ports.__getitem__, point), bottleneck, scenario)
         for line, names in held.items():
             said.setdefault(line, {})[point] = every.issubset(names)
-    of = "points" if len(looked_at) == len(points) else f"points, of which {len(looked_at):,} were looked at"
+    of = "points" if len(chosen) == len(points) else f"points, of which {len(chosen):,} were looked at"
     for line, some in said.items():
         whom = "all flows" if all(some.values()) else "flows"
         yield _at(found, [*some], line.format(flows=whom), of)
@@ -185,16 +191,16 @@ def _of_points(found: "Sweep", plan: "Plan | None") -> list[str]:
     if plan is None:
         return []
     every = found.manifest["points"]
-    looked_at = range(0, every, max(1, -(-every // MOST_POINTS)))
+    chosen = looked_at(every)
     points: dict[tuple[str, int], list[tuple[int, str]]] = {}
     with suppress(InputError, ScenarioError):  # of older results
-        for point in looked_at:
+        for point in chosen:
             seen = Counter[str]()
             for note in notes(plan.at(point)):
-                alike = _NUMBER.sub("0", note)
+                alike = without_numbers(note)
                 points.setdefault((alike, seen[alike]), []).append((point, note))
                 seen[alike] += 1
-    of = f"{every:,} points" if len(looked_at) == every else f"{len(looked_at):,} points looked at"
+    of = f"{every:,} points" if len(chosen) == every else f"{len(chosen):,} points looked at"
     lines = []
     for where in points.values():
         point, note = where[0]
@@ -231,14 +237,14 @@ def _alike_points(found: "Sweep", idle: Collection[int]) -> dict[str, list[int]]
 def _short_points(found: "Sweep", plan: "Plan | None") -> dict[str, list[tuple[int, str]]]:
     """The points whose runs are too short for what they measure, with what is said of each, by its kind."""
     short: dict[str, list[tuple[int, str]]] = {}
-    looked_at = 0
+    seen = 0
     for begin in range(0, found.manifest["points"], STRETCH):
         every = _means_within(found.scan("summary"), begin, begin + STRETCH)
         for point, means in every.items():
             for kind, sentence in too_short(means):
                 short.setdefault(kind, []).append((point, sentence))
-            if LAST in means and looked_at < MOST_POINTS:
-                looked_at += 1
+            if LAST in means and seen < MOST_POINTS:
+                seen += 1
                 scenario = _at_point(plan, point)
                 early = None if scenario is None else ended_early(scenario, means)
                 if early is not None:
