@@ -91,7 +91,8 @@ class Measured(FramesOfVariants):
 
     def _usual(self, known: Collection[str]) -> list[str]:
         """The measures that are compared unless asked otherwise."""
-        comparable = min(result.comparable_flows() for result in self.results.values())
+        sharing = (result.comparable_flows() for result in self.results.values())
+        comparable = min(filter(None, sharing), default=0)  # of variants that carry nothing a sentence tells
         usual = usual_measures(known, lambda: self.scenarios.values(), comparable, self.unresponsive)
         return [one.name for one in usual]
 
