@@ -145,8 +145,6 @@ def reader(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
         (tmp_path / name).mkdir(parents=True)
         for entry in (ROOT / name).iterdir():
             (tmp_path / name / entry.name).symlink_to(entry)
-    for scenario in (ROOT / "scenarios" / "teaching").glob("*.toml"):
-        (tmp_path / scenario.name).symlink_to(scenario)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
     return Reader(tmp_path, cli, monkeypatch)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import celltrain as ct
+from celltrain.plots.facets import logarithmic_of, reaches_of
 from celltrain.plots.files import lay_out
 from celltrain.plots.grid import Choice, Grid
-from celltrain.plots.style import of_limits, styled
+from celltrain.plots.style import of_limits, panels, styled
 from celltrain.statistics import Estimate
 from celltrain.sweeps.view import View
 
@@ -203,3 +204,27 @@ def test_steps_without_values_have_their_places() -> None:
         low, high = axis.get_xlim()
         assert 25 < low < 50
         assert float(buffers[-1].split()[0]) < high < 2 * float(buffers[-1].split()[0])
+
+
+@pytest.mark.parametrize("half", [1.0, 1.0 - 1e-16, 3.0])
+def test_an_interval_that_reaches_zero_does_not_flatten_a_logarithmic_axis(half: float) -> None:
+    """It reached what rounding leaves of zero, and the axis began sixteen decades below the values."""
+    found = [Estimate(1.0, None, half, 2), Estimate(5.0, None, 1.0, 2)]
+    with styled():
+        figure, ((axis,),) = panels(1, 1, 4.0, 3.0)
+        axis.errorbar([0, 1], [1.0, 5.0], yerr=reaches_of(found, (0.0, np.inf)))
+        logarithmic_of(axis, "y", found, (0.0, np.inf))
+        figure.draw_without_rendering()
+    low, high = axis.get_ylim()
+    assert 0.5 < low < 1
+    assert 6 < high < 10
+
+
+def test_logarithmic_axes_of_sweeps_end_near_their_values(
+    sweep: ct.Sweep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wide = [Estimate(1.0 + point, None, 1.0 + point - 1e-16, 2) for point in range(sweep.manifest["points"])]
+    monkeypatch.setattr("celltrain.plots.facets.placed", lambda *_: wide)
+    for axis in (*sweep.plot.sweep("goodput", log="y").axes, *sweep.plot.trade_off(log="xy").axes):
+        assert axis.get_ylim()[0] > 0.5
+    assert all(axis.get_xlim()[0] > 0.5 for axis in sweep.plot.trade_off(log="xy").axes)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from celltrain import text
 from celltrain.bounds import Bounds, reach
@@ -17,6 +17,7 @@ from celltrain.plots.style import (
     evenly_wrapped,
     legend_columns,
     legible,
+    logarithmic,
     panels,
     plain,
     titled,
@@ -41,6 +42,7 @@ __all__ = [
     "grow_to_fit",
     "label_panels",
     "label_steps",
+    "logarithmic_of",
     "of_missing",
     "panel_width",
     "points_of",
@@ -65,6 +67,12 @@ LOW = 2.2
 
 LINE = 0.16
 """Inches of a line of the legend, the notes, or the names above panels."""
+
+NO_END = 1e-9
+"""The part of a mean below which the end of its interval is zero but for rounding."""
+
+BEYOND = 1.3
+"""The factor between the ends of a logarithmic axis and the least and the largest value on it."""
 
 Point = tuple[float, float]
 
@@ -99,6 +107,19 @@ def check_above_zero(which: str, found: Sequence[Estimate], what: str) -> None:
             f"the axis of {which} cannot be logarithmic: {what} is not above zero at every point; "
             "choose points at which it is"
         )
+
+
+def logarithmic_of(axis: "Axes", which: Literal["x", "y"], found: Sequence[Estimate], limits: Bounds) -> None:
+    """Makes an axis of means logarithmic: it ends near the least and the largest of them and their intervals.
+
+    An interval that reaches zero, or what rounding leaves of it, has no lower end there.
+    """
+    logarithmic(axis, which)
+    known = [(one.mean, *reach(one, limits)) for one in found if math.isfinite(one.mean)]
+    if known:
+        least = min(mean - below if mean - below > NO_END * mean else mean for mean, below, _ in known)
+        largest = max(mean + above for mean, _, above in known)
+        axis.set(**{f"{which}lim": (least / BEYOND, largest * BEYOND)})
 
 
 def scaled_means(sweep: Sweep, measure: Measure) -> tuple[list[Estimate], str]:

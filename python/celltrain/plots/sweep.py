@@ -18,6 +18,7 @@ from celltrain.plots.facets import (
     grow_to_fit,
     label_panels,
     label_steps,
+    logarithmic_of,
     of_missing,
     panel_width,
     reaches_of,
@@ -94,7 +95,7 @@ def lines(sweep: Sweep, measure: Measure, view: Grid) -> "Figure":
                 _curves(axes[place], view, view.facets[place], (found, limits, cut), are_apart=are_apart)
         for axis in axes:
             if "y" in view.log:
-                logarithmic(axis, "y")
+                logarithmic_of(axis, "y", shown_of(view, found), limits)
         label_panels(figure, axes, view, _along_label(view), label)
         for sharing in _scale_groups(view, axes) if own else [axes]:
             settled(sharing, "y")

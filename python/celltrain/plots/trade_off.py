@@ -15,6 +15,7 @@ from celltrain.plots.facets import (
     facet_panels,
     grow_to_fit,
     label_panels,
+    logarithmic_of,
     of_missing,
     reaches_of,
     scaled_means,
@@ -31,7 +32,6 @@ from celltrain.plots.style import (
     NAME,
     legend_columns,
     legible,
-    logarithmic,
     noted,
     of_limits,
     settled,
@@ -91,8 +91,10 @@ def trade_off(sweep: Sweep, view: Grid) -> "Figure":
                     axis, [across[point] for point in points], [up[point] for point in points], limits, style
                 )
         for axis in axes:
-            for which in view.log:
-                logarithmic(axis, "x" if which == "x" else "y")
+            if "x" in view.log:
+                logarithmic_of(axis, "x", shown_of(view, across), limits[0])
+            if "y" in view.log:
+                logarithmic_of(axis, "y", shown_of(view, up), limits[1])
         label_panels(figure, axes, view, xlabel, ylabel)
         settled(axes, "x")
         settled(axes, "y")
