@@ -55,7 +55,7 @@ def test_nothing_is_replaced_where_no_folder_is_written(
 
 def test_a_scenario_that_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
     said_once(cli("run", tmp_path / "missing.toml"), "missing.toml")
-    said_once(cli("run", tmp_path), str(tmp_path))
+    said_once(cli("run", tmp_path), f"{tmp_path} is a folder, and this takes a scenario file")
 
 
 @pytest.mark.parametrize(
@@ -165,9 +165,9 @@ def test_papers_that_are_not_found(cli: Cli, tmp_path: Path, monkeypatch: pytest
     [
         ((), ("--policies", "--vary")),
         (("--policies", "epd,ppd", "--vary", "switch.buffer=1 cells"), ("not --policies and --vary",)),
-        (("--vary", "switch.buffer"), ("--vary takes KEY=VALUE",)),
+        (("--vary", "switch.buffer"), ("--vary takes KEY=A,B", "--vary tcp.stack=reno,cubic")),
         (("--vary", "switch.buffer="), ("no values",)),
-        (("--vary", "switch.buffer=100 cells"), ("two different",)),
+        (("--vary", "switch.buffer=100 cells"), ("--vary switch.buffer has one value", "=100 cells,…")),
         (("--vary", "link.delay=1 ms,1000 us"), ("variants 1 ms and 1000 us are the same scenario",)),
         (("--vary", "link.delay=1 ms,1 ms,2 ms"), ("the variant 1 ms is there twice",)),
         (

@@ -264,7 +264,11 @@ def _variants(loaded: "Scenario", policies: str | None, vary: list[str] | None) 
     if policies is not None:
         return comparison.policies(_with_all(loaded, options.words(policies, "--policies", "tail-drop,epd")))
     values = options.settings(vary, "--vary", lists=True)
-    return comparison.vary({key: _values(some) for key, some in values.items()})
+    listed = {key: _values(some) for key, some in values.items()}
+    if all(len(some) == 1 for some in listed.values()):
+        key, value = next(iter(values.items()))
+        raise InputError(f"--vary {key} has one value: list several with commas, --vary {key}={value},…")
+    return comparison.vary(listed)
 
 
 def _with_all(loaded: "Scenario", names: list[str]) -> list[str]:

@@ -96,9 +96,10 @@ def settings(pairs: Sequence[str] | None, option: str = "--set", *, lists: bool 
         given, equals, text = pair.partition("=")
         key, value = given.strip(), text.strip()
         if not equals or not key:
-            raise InputError(
-                f"{option} takes KEY=VALUE, as in {option} tcp.rto-min='200 ms', not '{given}{equals}'"
+            form, such_as = (
+                ("KEY=A,B", "tcp.stack=reno,cubic") if lists else ("KEY=VALUE", "tcp.rto-min='200 ms'")
             )
+            raise InputError(f"{option} takes {form}, as in {option} {such_as}, not '{given}{equals}'")
         if key in found:
             both = f"list its values with commas, {option} {key}={found[key]},{value}"
             one = f"leave {option} {key}={found[key]} or {option} {key}={value} out"
@@ -207,6 +208,8 @@ def load_scenario(path: str, pairs: Sequence[str] | None) -> "ScenarioFile":
     """The scenario of a file with the settings of `--set`; says so where a sweep of the file is not run."""
     from celltrain.scenario import load_with_sweep
 
+    if is_folder(path):
+        raise InputError(f"{path} is a folder, and this takes a scenario file (TOML)")
     loaded, sweep = load_with_sweep(path, settings(pairs).items())
     if sweep is not None:
         note_sweep(path)
