@@ -112,3 +112,17 @@ def test_nothing_is_fairly_shared_where_nothing_is_carried() -> None:
     assert f"No mark: {why}." in sweep_report(swept)
     pytest.importorskip("matplotlib")
     assert f"no variant is best by fairness index: {why}" in said(chosen.plot.compare())
+
+
+def test_variants_that_count_different_things_are_not_compared_by_the_counts() -> None:
+    """300 cells beside 100 packets were a difference that matters, and sorted by size in a picture."""
+    scenario = ct.Scenario.from_dict(MIXED)
+    cells = {"link.framing": "cells", "switch.buffer": "300 cells"}
+    found = ct.compare(scenario, {"packets": {}, "cells": cells}, replications=1)
+    said_of_both = "occupancy_max is in cells under cells and in packets under packets"
+    for compared in (found.difference, found.matters):
+        with pytest.raises(ct.InputError, match=said_of_both):
+            compared("cells", "occupancy_max")
+    with pytest.raises(ct.InputError, match=said_of_both):
+        found.plot.compare(["occupancy_max"])
+    assert found.matters("cells", "goodput")

@@ -1,5 +1,6 @@
 """How the variants of a comparison differ, and which is the best by a measure."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -11,7 +12,7 @@ from celltrain.margins import margin
 from celltrain.registry import Measure
 from celltrain.results.result import FAIRNESS
 
-__all__ = ["Differences", "different_units", "misled", "not_judged"]
+__all__ = ["Differences", "different_units", "misled", "not_judged", "refuse_mixed"]
 
 FAMILY_ERROR = 0.05
 """Probability that a table of differences calls any difference real that is not."""
@@ -30,10 +31,8 @@ class Differences(Measured):
         """
         metric = name_of(measure)
         sample, base = self._sample(variant, metric), self._sample(self.baseline, metric)
-        unit, other = self._result(variant).unit(metric), self._result(self.baseline).unit(metric)
-        if unit != other:
-            raise different_units(metric, (variant, unit), (self.baseline, other))
-        coarse = registry.resolution(metric)
+        refuse_mixed(self, metric, [variant])
+        unit, coarse = self._result(variant).unit(metric), registry.resolution(metric)
         return statistics.paired_difference(sample, base, unit=unit, resolution=coarse)
 
     def differs(self, variant: str, measure: Measure | str) -> bool:
@@ -59,10 +58,11 @@ class Differences(Measured):
         all is another question: see `differs`.
 
         Raises:
-            InputError: there is no such variant or measure.
+            InputError: there is no such variant or measure, or the two count different things.
         """
         self._result(variant)
         metric = name_of(measure)
+        refuse_mixed(self, metric, [variant])
         own, base = (statistics.mean(self._sample(name, metric)) for name in (variant, self.baseline))
         return own != base and abs(own - base) >= margin(metric, own, base)
 
@@ -139,6 +139,18 @@ def misled(found: Differences, metric: str) -> list[str]:
         return found.idle
     every = {name: found.censored(name, metric) for name in found.variants}
     return [name for name, one in every.items() if one is not None and one.mislead(metric)]
+
+
+def refuse_mixed(found: Measured, metric: str, variants: Sequence[str]) -> None:
+    """Refuses to compare variants with the first by a metric of which they count different things.
+
+    Raises:
+        InputError: one of them does.
+    """
+    base = found.results[found.baseline].unit(metric)
+    for name in variants:
+        if (unit := found.results[name].unit(metric)) != base:
+            raise different_units(metric, (name, unit), (found.baseline, base))
 
 
 def not_judged(metric: str) -> InputError:

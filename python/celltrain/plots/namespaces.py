@@ -148,12 +148,15 @@ class ComparisonPlots:
         Every metric of the summary that all variants have can be drawn. Those of the table are judged: the
         best is marked.
         """
+        from celltrain.comparison.differences import refuse_mixed
         from celltrain.plots.compared import COLUMNS, compared_points
 
         measures = arguments.names("measures", measures, "goodput")
         chosen = _chosen(self._found.every_measure, measures) if measures else None
         if chosen is not None and len(chosen) > COLUMNS:
             raise InputError(f"a picture has space for {COLUMNS} measures, not {len(chosen)}: name fewer")
+        for one in chosen or ():
+            refuse_mixed(self._found, one.name, self._found.variants)
         return compared_points(self._found, chosen)
 
     def queue(
