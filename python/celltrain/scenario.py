@@ -18,6 +18,7 @@ __all__ = [
     "load",
     "load_with_sweep",
     "read_text",
+    "set_anew",
     "shown",
     "text_of",
     "toml_value",
@@ -284,6 +285,23 @@ def read_text(place: Path) -> str:
 def shown(place: Path) -> str:
     """A path as messages show it, whatever its bytes are."""
     return os.fsencode(place).decode("utf-8", "backslashreplace")
+
+
+def set_anew(key: str, value: object, other: str, by: str) -> str | None:
+    """What is said of a setting of `--set` that something replaces, whole or in part; None if nothing does.
+
+    Args:
+        key: what is set.
+        value: its value.
+        other: the key that is set anew.
+        by: what sets it.
+    """
+    lost = next((part for part in keys_set(key, value) if f"{part}.".startswith(f"{other}.")), None)
+    if lost is None:
+        return None
+    if f"{key}.".startswith(f"{other}."):
+        return f"--set {key} has no effect, as {by} sets {other}"
+    return f"--set {key} sets {lost}, and {by} sets it anew"
 
 
 def keys_set(key: str, value: object) -> Iterator[str]:

@@ -136,7 +136,7 @@ def test_values_that_are_no_unicode_are_refused(cli: Cli, scenario_file: Path, v
         (
             ("--policies", "epd,ppd"),
             'switch={discard={policy="red"}}',
-            ("--set switch has no effect, as --policies sets switch.discard.policy",),
+            ("--set switch sets switch.discard.policy, and --policies sets it anew: leave one of them",),
         ),
         (("--vary", "tcp.mss=500 B,400 B"), "tcp.mss=300 B", ("--set tcp.mss has no effect", "--vary")),
         (

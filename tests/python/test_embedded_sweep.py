@@ -101,7 +101,7 @@ def test_settings_change_the_scenario_of_every_point(
         assert f"--set {key} has no effect, as the plan sets {key}" in answer.err
         assert not (tmp_path / "none").exists()
     within = cli("sweep", plan, "--set", 'switch={buffer="50 cells"}', "--out", tmp_path / "none")
-    assert "--set switch has no effect, as the plan sets switch.buffer" in within.err
+    assert "--set switch sets switch.buffer, and the plan sets it anew" in within.err
     answer = cli("sweep", plan, "--set", "switch.bufer=3", "--out", tmp_path / "none")
     assert (answer.code, answer.out) == (2, "")
     assert "--set switch.bufer" in answer.err

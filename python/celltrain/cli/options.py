@@ -157,14 +157,12 @@ def refuse_overridden(pairs: Sequence[str] | None, varied: Mapping[str, str]) ->
     Raises:
         InputError: a setting has no effect.
     """
-    from celltrain.scenario import keys_set
+    from celltrain.scenario import set_anew
 
     for key, value in values(pairs).items():
         for other, option in varied.items():
-            if any(f"{part}.".startswith(f"{other}.") for part in keys_set(key, value)):
-                raise InputError(
-                    f"--set {key} has no effect, as {option} sets {other}: leave one of them out"
-                )
+            if (said := set_anew(key, value, other, option)) is not None:
+                raise InputError(f"{said}: leave one of them out")
 
 
 def words(text: str | None, option: str, example: str) -> list[str]:

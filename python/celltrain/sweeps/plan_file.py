@@ -15,9 +15,9 @@ from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.files.streams import placed
 from celltrain.scenario import (
     Scenario,
-    keys_set,
     load_with_sweep,
     read_text,
+    set_anew,
     shown,
     text_of,
     toml_value,
@@ -193,10 +193,8 @@ def _refuse_overridden(
     keys += [key for key in ("name", "seed") if key in top]
     for name, value in settings:
         for key in keys:
-            if any(f"{part}.".startswith(f"{key}.") for part in keys_set(name, value_of(value))):
-                raise InputError(
-                    f"--set {name} has no effect, as the plan sets {key}: leave it out, or change the plan"
-                )
+            if (said := set_anew(name, value_of(value), key, "the plan")) is not None:
+                raise InputError(f"{said}: leave it out, or change the plan")
 
 
 def _base(path: Path, settings: Iterable[tuple[str, str]]) -> Scenario:
