@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,8 @@ from celltrain.statistics import Estimate
 from test_composed_tables import MIXED, SHORT, answers
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from matplotlib.figure import Figure
 
 AWAY = "too many transfers had not ended or were turned away"
@@ -126,3 +129,17 @@ def test_variants_that_count_different_things_are_not_compared_by_the_counts() -
     with pytest.raises(ct.InputError, match=said_of_both):
         found.plot.compare(["occupancy_max"])
     assert found.matters("cells", "goodput")
+
+
+def test_reports_have_no_rate_of_runs_that_were_there_already(tmp_path: Path) -> None:
+    """The hops of all runs were divided by the time of those that were made anew."""
+    scenario = ct.Scenario.from_dict(MIXED)
+    sizes: dict[str, dict[str, Any]] = {"small": {"switch.buffer": "10 packets"}, "large": {}}
+    out = tmp_path / "out"
+    ct.compare(scenario, sizes, replications=1, out=out)
+    first = (out / "report.html").read_text(encoding="utf-8")
+    assert re.search(r"packet-hops in \d+\.\d\d s<", first)
+    assert "packet-hops a second" in first
+    more = comparison_report(ct.compare(scenario, sizes, replications=2, out=out))
+    assert re.search(r"packet-hops, 2 runs were there already<", more)
+    assert "a second" not in more

@@ -196,14 +196,16 @@ def how_sure(
     else:
         page.text("There is one replication, so the spread is unknown: run more with `--replications`.")
     name, count, seconds = hops(counted), manifest["cell_hops"], manifest["wall_time"]
-    rate = hops_per_second(count, seconds)
+    rate, effort = hops_per_second(count, seconds), f"in {seconds:.2f} s"
+    if reused := manifest.get("reused", 0):  # the time is that of the others alone
+        rate, effort = "", f"{text.counted(reused, 'run')} {'was' if reused == 1 else 'were'} there already"
     page.table(
         ("", ""),
         [
             ("celltrain", f"{manifest['celltrain']}, revision {manifest['revision'] or 'unknown'}"),
             ("seed", "that of each section" if manifest["seed"] is None else str(manifest["seed"])),
             ("fingerprint", str(manifest["fingerprint"])),
-            ("simulated", f"{count:,} {name} in {seconds:.2f} s"),
+            ("simulated", f"{count:,} {name}{',' if reused else ''} {effort}"),
             ("rate", f"{rate} {name} a second" if rate else "-"),
             ("platform", str(manifest["platform"])),
         ],

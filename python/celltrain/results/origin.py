@@ -57,6 +57,7 @@ def combined_provenance(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         **{key: parts[0][key] for key in ("celltrain", "core", "revision", "platform")},
         "wall_time": round(sum(part["wall_time"] for part in parts), 3),
+        "reused": sum(part.get("reused", 0) for part in parts),
         "cell_hops": sum(part["cell_hops"] for part in parts),
         "fingerprint": combined_fingerprint(part["fingerprint"] for part in parts),
     }
