@@ -489,6 +489,9 @@ def test_more_goodput_over_a_faster_link_is_no_finding(scenario: ct.Scenario) ->
         # The link of a group's hosts, and rates and sizes that are distributed.
         ("group.0.access.rate", "goodput", True),
         ("group.0.access.delay", "fct_p50", True),
+        ("group.0.exit.rate", "goodput", True),
+        ("link-override.0.rate", "goodput", True),
+        ("link-override.0.delay", "transfer_delay_p99", True),
         ("traffic.rate.mean", "goodput", True),
         ("traffic.rate.hurst", "goodput", False),
         ("traffic.rate.sources", "fct_p50", False),

@@ -16,7 +16,7 @@ LOADS = ("load", "every")
 SPREAD = ("minimum", "mean", "maximum")
 """What distributions of rates and sizes have in the unit of these."""
 
-LINKS = ("link", "access")
+LINKS = ("link", "link-override", "access", "exit")
 """Tables of links."""
 
 SIZES = ("size", "request", "response")
