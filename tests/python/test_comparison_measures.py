@@ -210,7 +210,7 @@ def test_a_measure_without_a_better_direction_is_shown_and_not_judged(
     assert f"No variant is best by {title}: neither more nor less of it is better." in answer.out
     page = (out / "report.html").read_text()
     assert f"How do the variants differ by {title}?" in page
-    assert "Synchronisation index, the lowest variant first; neither more nor less is better." in page
+    assert "Synchronisation index, the lowest mean first; neither more nor less is better." in page
     assert cli("plot", "compare", out, "--out", tmp_path / "drawn.png").code == 0
 
     found = json.loads(cli(*words, "--measure", "goodput", "--json").out)
@@ -262,9 +262,9 @@ def test_nobody_is_best_by_the_times_of_the_transfers_that_ended(scenario: ct.Sc
     )
     assert text.capital(legend([TRANSFERS])) in found.explanation()
     page, what = comparison_report(found), "Mean flow completion time"
-    assert f"{what}, the lowest variant first; none is best, as too many transfers had not ended." in page
+    assert f"{what}, the lowest mean first; none is best, as too many transfers had not ended." in page
     assert f"{what} less that of ends, the lowest first." in page
-    assert "Goodput, the best variant first" in page
+    assert "Goodput, the best mean first" in page
     caption = " ".join(compared_points(found).get_supxlabel().split())
     assert "grey: not part of the verdict" in caption
     assert "no variant is best by times: too many transfers had not ended" in caption

@@ -104,7 +104,7 @@ def test_nothing_is_fairly_shared_where_nothing_is_carried() -> None:
     why = "no flow carried anything in a replication"
     assert sentence == f"Nothing is decided by fairness index: {why} under late."
     assert not chosen.differs("late", "fairness_index")
-    assert f"none is best, as {why}." in comparison_report(chosen)
+    assert f"Fairness index, the highest mean first; none is best, as {why}." in comparison_report(chosen)
     usual = ct.compare(scenario, times, replications=1)
     assert sentence in usual.sentences()
     never = {"late": times["late"], "later": {"group.0.start": "399.99 ms"}}

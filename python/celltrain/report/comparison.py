@@ -173,7 +173,7 @@ def _is_judged(found: Comparison, measure: Measure) -> bool:
 
 def _caption(found: Comparison, measure: Measure) -> str:
     """What the chart of a measure shows."""
-    first = f"{text.capital(measure.title)}, the {_first(found, measure)} variant first"
+    first = f"{text.capital(measure.title)}, the {_first(found, measure)} mean first"
     if measure.better is None:
         return f"{first}; neither more nor less is better."
     if not _is_judged(found, measure):
@@ -186,8 +186,10 @@ def _caption(found: Comparison, measure: Measure) -> str:
 
 
 def _first(found: Comparison, measure: Measure) -> str:
-    """Which variant comes first where they are sorted by a measure."""
-    return "best" if _is_judged(found, measure) else "lowest"
+    """Which mean comes first where variants are sorted by a measure."""
+    if _is_judged(found, measure):
+        return "best"
+    return "highest" if measure.more_is_better else "lowest"
 
 
 def _sorted(found: Comparison, measure: Measure) -> list[str]:
