@@ -93,9 +93,9 @@ def points_of(view: Grid) -> list[int]:
     return [point for facet in view.facets for line in facet.rows for point in line]
 
 
-def of_missing(sweep: Sweep, measures: Sequence[Measure], view: Grid) -> str:
-    """Why marks are missing, if some are."""
-    every = (why_missing(sweep, one.name, points_of(view)) for one in measures)
+def of_missing(sweep: Sweep, view: Grid, *shown: tuple[Measure, Sequence[Estimate]]) -> str:
+    """Why marks are missing, if some are: of measures with their estimates."""
+    every = (why_missing(sweep, one.name, found, points_of(view)) for one, found in shown)
     reasons = " or ".join(dict.fromkeys(filter(None, every)))
     return f"no mark: {reasons}" if reasons else ""
 

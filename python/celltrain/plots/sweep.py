@@ -107,7 +107,7 @@ def lines(sweep: Sweep, measure: Measure, view: Grid) -> "Figure":
             "where curves cover each other, their marks stand beside one another" if apart else "",
             _own_told(view) if own else "",
             of_limits({measure.title: (shown_of(view, found), limits)}),
-            of_missing(sweep, [measure], view),
+            of_missing(sweep, view, (measure, found)),
             view.part,
         )
         grow_to_fit(figure)
@@ -237,7 +237,7 @@ def heat_map(sweep: Sweep, measure: Measure, view: Grid) -> "Figure":
         label_panels(figure, axes, view, view.along.name, view.lines.name if view.lines else "")
         if image is not None:
             figure.colorbar(image, ax=axes, label=label)
-        notes = view.chosen and f"only {view.chosen}", of_missing(sweep, [measure], view)
+        notes = view.chosen and f"only {view.chosen}", of_missing(sweep, view, (measure, found))
         noted(figure, *notes, f"crosses: {why_marked(sweep, measure.name)}" if cut else "", view.part)
         grow_to_fit(figure)
     return figure

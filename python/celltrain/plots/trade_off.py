@@ -112,7 +112,7 @@ def trade_off(sweep: Sweep, view: Grid) -> "Figure":
                     for one, found, own in zip((goodput, fairness), (across, up), limits, strict=True)
                 }
             ),
-            of_missing(sweep, (goodput, fairness), view),
+            of_missing(sweep, view, (goodput, across), (fairness, up)),
             view.part,
         )
         grow_to_fit(figure)

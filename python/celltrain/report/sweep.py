@@ -263,7 +263,7 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
     for facet in view.facets:
         if view.has_many_lines:
             _heat_table(page, scaled, facet, view, cut, is_count=measure.counts)
-            if why := why_missing(sweep, measure.name, [one for line in facet.rows for one in line]):
+            if why := why_missing(sweep, measure.name, found, [one for line in facet.rows for one in line]):
                 page.text(f"-: {why}.", "note")
             if not cut.isdisjoint(point for points in facet.rows for point in points):
                 page.text(f"×: {why_marked(sweep, measure.name)}.", "note")
@@ -301,7 +301,7 @@ def _caption(sweep: Sweep, measure: Measure, found: Sequence[Estimate], view: Vi
     shown = (found[point] for point in points)
     hollow = f" Hollow marks: {why_marked(sweep, measure.name)}." if cut.intersection(points) else ""
     said = f"{text.capital(measure.title)} over {view.along.name}{lines}."
-    return f"{said}{parts.marks(shown, why_missing(sweep, measure.name, points))}{hollow}"
+    return f"{said}{parts.marks(shown, why_missing(sweep, measure.name, found, points))}{hollow}"
 
 
 def _scale(found: list[Estimate], limits: Bounds) -> tuple[float, float] | None:

@@ -203,12 +203,19 @@ def placed(sweep: Sweep, metric: str) -> list[Estimate]:
     return [found.get(point, nothing) for point in range(sweep.manifest["points"])]
 
 
-def why_missing(sweep: Sweep, metric: str, points: Sequence[int]) -> str:
-    """Why some points, by their numbers, have no mean of a metric; nothing if all have one."""
-    numbers, every = sweep.points["point"], placed(sweep, metric)
+def why_missing(sweep: Sweep, metric: str, found: Sequence[Estimate], points: Sequence[int]) -> str:
+    """Why some points have no mean of a metric; nothing if all have one.
+
+    Args:
+        sweep: the sweep.
+        metric: the metric.
+        found: what `placed` has of it, in whatever unit.
+        points: the numbers of the points.
+    """
+    numbers = sweep.points["point"]
     lonely, idle = ({numbers[place] for place in some(metric)} for some in (sweep.lonely, sweep.idle))
     reasons = (
-        text.why_undefined(every[point] for point in points if point not in lonely | idle),
+        text.why_undefined(found[point] for point in points if point not in lonely | idle),
         "there is one flow" if lonely.intersection(points) else "",
         "no flow carried anything in a replication" if idle.intersection(points) else "",
     )
