@@ -59,9 +59,9 @@ def test_one_flow_has_no_fairness_index_for_another_reason_than_an_undefined_val
     pytest.importorskip("matplotlib")
     scenario = ct.Scenario.from_dict(MIXED).with_(greedy(2))
     found = ct.sweep(scenario, grid={"group.0.flows": [1, 2]}, replications=2)
-    assert "Fairness index over group.0.flows. No mark: there is one flow." in sweep_report(found)
+    assert "Fairness index over group.0.flows. No mark: there is one flow to compare." in sweep_report(found)
     for figure in (found.plot.sweep("fairness_index"), found.plot.trade_off()):
-        assert said(figure).endswith("no mark: there is one flow")
+        assert said(figure).endswith("no mark: there is one flow to compare")
 
 
 def test_nothing_scales_with_an_axis_along_which_it_is_the_same() -> None:
@@ -101,7 +101,7 @@ def test_nothing_is_fairly_shared_where_nothing_is_carried() -> None:
     chosen = ct.compare(scenario, times, replications=3, measures=["fairness_index"])
     assert chosen.estimate("late", "fairness_index").mean == 1
     (sentence,) = chosen.sentences()
-    why = "no flow carried anything in a replication"
+    why = "the flows that it compares carried nothing in a replication"
     assert sentence == f"Nothing is decided by fairness index: {why} under late."
     assert not chosen.differs("late", "fairness_index")
     assert f"Fairness index, the highest mean first; none is best, as {why}." in comparison_report(chosen)

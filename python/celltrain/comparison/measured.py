@@ -189,7 +189,7 @@ class Measured(FramesOfVariants):
         Nothing for other measures.
         """
         if measure.name == FAIRNESS and self.idle:
-            return "no flow carried anything in a replication"
+            return "the flows that it compares carried nothing in a replication"
         return too_many(measure.name, (self.censored(name, measure) for name in self.variants))
 
     @cached_property

@@ -216,8 +216,8 @@ def why_missing(sweep: Sweep, metric: str, found: Sequence[Estimate], points: Se
     lonely, idle = ({numbers[place] for place in some(metric)} for some in (sweep.lonely, sweep.idle))
     reasons = (
         text.why_undefined(found[point] for point in points if point not in lonely | idle),
-        "there is one flow" if lonely.intersection(points) else "",
-        "no flow carried anything in a replication" if idle.intersection(points) else "",
+        "there is one flow to compare" if lonely.intersection(points) else "",
+        "the flows that it compares carried nothing in a replication" if idle.intersection(points) else "",
     )
     return " or ".join(filter(None, reasons))
 
