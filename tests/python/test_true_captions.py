@@ -11,6 +11,7 @@ import celltrain as ct
 from celltrain.report import comparison_report, parts
 from celltrain.report.sweep import sweep_report
 from celltrain.statistics import Estimate
+from celltrain.sweeps.view import legend
 from test_composed_tables import MIXED, SHORT, answers
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ def test_one_flow_has_no_fairness_index_for_another_reason_than_an_undefined_val
     scenario = ct.Scenario.from_dict(MIXED).with_(greedy(2))
     found = ct.sweep(scenario, grid={"group.0.flows": [1, 2]}, replications=2)
     assert "Fairness index over group.0.flows. No mark: there is one flow to compare." in sweep_report(found)
+    assert legend(found, 10) == "No fairness index where there is one flow to compare."
+    assert legend(found, 0) == ""
     for figure in (found.plot.sweep("fairness_index"), found.plot.trade_off()):
         assert said(figure).endswith("no mark: there is one flow to compare")
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -214,12 +214,16 @@ def why_missing(sweep: Sweep, metric: str, found: Sequence[Estimate], points: Se
     """
     numbers = sweep.points["point"]
     lonely, idle = ({numbers[place] for place in some(metric)} for some in (sweep.lonely, sweep.idle))
-    reasons = (
-        text.why_undefined(found[point] for point in points if point not in lonely | idle),
-        "there is one flow to compare" if lonely.intersection(points) else "",
-        "the flows that it compares carried nothing in a replication" if idle.intersection(points) else "",
-    )
-    return " or ".join(filter(None, reasons))
+    undefined = text.why_undefined(found[point] for point in points if point not in lonely | idle)
+    return " or ".join(filter(None, (undefined, *_why_nothing(lonely & {*points}, idle & {*points}))))
+
+
+def _why_nothing(lonely: Collection[int], idle: Collection[int]) -> Iterator[str]:
+    """Why a metric says nothing at some points: these have one flow to compare, and those no goodput."""
+    if lonely:
+        yield "there is one flow to compare"
+    if idle:
+        yield "the flows that it compares carried nothing in a replication"
 
 
 def mean_lines(sweep: Sweep, most: int) -> list[tuple[str, ...]]:
@@ -263,9 +267,16 @@ def group_lines(sweep: Sweep, most: int) -> tuple[tuple[str, ...], list[tuple[st
 
 
 def legend(sweep: Sweep, most: int) -> str:
-    """What stands below a table of the first points: what the marks mean, if it has any."""
+    """What stands below a table of the first points: what marks mean, and why a value is missing."""
     beside = (found for one in sweep.measures for found in _beside(sweep, one)[:most])
-    return legend_of(found.kind for found in beside if found is not None and found.mark)
+    said = [legend_of(found.kind for found in beside if found is not None and found.mark)]
+    for one in sweep.measures:
+        lonely, idle = (
+            [place for place in some(one.name) if place < most] for some in (sweep.lonely, sweep.idle)
+        )
+        if why := " or ".join(_why_nothing(lonely, idle)):
+            said.append(f"No {one.title} where {why}.")
+    return " ".join(filter(None, said))
 
 
 def _beside(sweep: Sweep, of: Measure) -> "list[Censored | None]":
