@@ -126,6 +126,7 @@ class Measure:
 NAMES_OF_FLOWS = (
     "flow",
     "group",
+    "group_name",
     "kind",
     "source",
     "destination",

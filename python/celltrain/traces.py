@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from string import digits
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from celltrain.groups import groups_of
 from celltrain.text import first_of, quantity, scale
 
 if TYPE_CHECKING:
@@ -28,10 +28,8 @@ __all__ = [
     "common_scale",
     "decimate",
     "delivered_of",
-    "flow_groups",
     "height_told",
     "lines",
-    "number_of",
     "strip_heights",
     "thresholds",
     "told_apart",
@@ -150,7 +148,7 @@ def delivered_of(result: "Result") -> tuple[list[Trace], str]:
 
     They are "every connection" or "the first 40 of 100 connections".
     """
-    groups = flow_groups(result.flows)
+    groups = groups_of(result.flows)
     every = lines(result.traces("delivered"))
     shown = every[:MOST_WINDOWS]
     factor, unit = scale(max((float(trace.value.max(initial=0)) for trace in shown), default=0.0), "B")
@@ -230,7 +228,7 @@ def told_apart(every: Sequence[Trace], result: "Result") -> tuple[list[Trace], s
     Of ports they are the busiest, each with a colour of its own. Of flows they are the first; where they are
     more than the colours, those of a group share one.
     """
-    groups = flow_groups(result.flows)
+    groups = groups_of(result.flows)
     of_flows = {
         trace.entity: groups.get(trace.entity, groups.get(trace.entity.rpartition("/")[0])) for trace in every
     }
@@ -253,45 +251,3 @@ def total(every: Iterable[Trace]) -> Trace:
     for trace in rest:  # one by one: stacked, thousands of them would need their memory again
         together += trace.value
     return Trace("sum", first.unit, first.t, together)
-
-
-def flow_groups(flows: "pl.DataFrame | Mapping[str, Any]") -> dict[str, str]:
-    """The group of every flow, from the flows of a run; replications agree about it.
-
-    A group is called as its flows are without their numbers (cubic of cubic1 to cubic25, tcp2 of tcp21 and
-    tcp22), if these count from 1 and no flow of another group is that name with a number.
-    """
-    groups = dict(zip(flows["flow"], flows["group"], strict=True))
-    members: dict[int, list[str]] = {}
-    for flow, group in groups.items():
-        members.setdefault(group, []).append(flow)
-    called = {group: name for group, some in members.items() if (name := _called(some)) is not None}
-    takers: dict[str, set[int]] = {name: set() for name in called.values()}
-    for flow, group in groups.items():
-        for end in range(len(flow.rstrip(digits)), len(flow)):
-            if flow[:end] in takers:
-                takers[flow[:end]].add(group)
-    named = {group: name for group, name in called.items() if takers[name] == {group}}
-    if {number_of(group) for group in members} & {*named.values()} and len(named) < len(members):
-        # One that is called "group 2" is not told from the second by name: its number is its own.
-        named = {group: name for group, name in named.items() if not _is_number(name)}
-    return {flow: named.get(group, number_of(group)) for flow, group in groups.items()}
-
-
-def number_of(group: int) -> str:
-    """What a group without a name of its own is called."""
-    return f"group {group}" if group else "no group"
-
-
-def _is_number(name: str) -> bool:
-    """Whether a group is called as those without a name are."""
-    return name == number_of(0) or (
-        name.startswith("group ") and not name.removeprefix("group ").rstrip(digits)
-    )
-
-
-def _called(some: Sequence[str]) -> str | None:
-    """The name that the flows of a group have before their numbers; None where these do not count from 1."""
-    name = some[0].removesuffix("1")
-    is_called = some == [f"{name}{number}" for number in range(1, len(some) + 1)]
-    return name if is_called and name.rstrip(digits) else None

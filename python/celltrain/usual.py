@@ -6,10 +6,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from celltrain.errors import InputError, ScenarioError
+from celltrain.groups import GROUP
 from celltrain.registry import WAITS, Measure, compared, measure
 from celltrain.results.result import FAIRNESS
 from celltrain.scenario import Scenario
-from celltrain.traces import flow_groups, number_of
 
 if TYPE_CHECKING:
     from celltrain.results import Result
@@ -19,7 +19,7 @@ __all__ = ["OF_FLOWS", "leading", "only_transfers", "unresponsive_groups", "usua
 DELAY = "transfer_delay_p99"
 """The column of flows that says how long those wait that do not respond to congestion."""
 
-OF_FLOWS = ("flow", "group", "kind", "category", DELAY)
+OF_FLOWS = ("flow", "group", GROUP, "kind", "category", DELAY)
 """The columns of flows that `unresponsive_groups` reads."""
 
 MOST_UNRESPONSIVE = 3
@@ -77,32 +77,30 @@ def _delays(unresponsive: Sequence[str]) -> list[str]:
     return [f"{DELAY} of {owner}" for owner in unresponsive[:MOST_UNRESPONSIVE]]
 
 
-def unresponsive_groups(flows: Iterable[tuple[str, int, str, str, float]]) -> dict[str, bool]:
+def unresponsive_groups(flows: Iterable[tuple[str, int, str, str, str, float]]) -> dict[str, bool]:
     """The groups of flows that do not respond to congestion, and whether their delays are measured.
 
     These are flows without TCP beside some with it, but not those of ABR, which follow their rates. Where a
-    group has others too, or no name, each of these flows stands for itself.
+    group has others too, and where a flow is in none, each of these flows stands for itself.
 
     Args:
-        flows: the name, the number of the group, the kind, the service category and the `DELAY` of each, in
-            as many replications as there are.
+        flows: the name, the number and the name of the group, the kind, the service category and the `DELAY`
+            of each, in as many replications as there are.
     """
-    groups: dict[str, int] = {}
+    groups: dict[str, tuple[int, str]] = {}
     delays: dict[str, list[float]] = {}
     kinds: dict[str, tuple[str, str]] = {}
-    for flow, number, kind, category, delay in flows:
-        groups[flow], kinds[flow] = number, (kind, category)
+    for flow, number, group, kind, category, delay in flows:
+        groups[flow], kinds[flow] = (number, group), (kind, category)
         delays.setdefault(flow, []).append(delay)
     firm = {flow for flow, (kind, category) in kinds.items() if kind != TCP and category != ABR}
     if not firm or all(kind != TCP for kind, _ in kinds.values()):
         return {}
-    names = flow_groups({"flow": [*groups], "group": [*groups.values()]})
-    mixed = {names[flow] for flow in groups if flow not in firm}
+    mixed = {group for flow, (_, group) in groups.items() if flow not in firm}
     found: dict[str, bool] = {}
-    for flow, number in groups.items():
+    for flow, (number, group) in groups.items():
         if flow in firm:
-            group = names[flow]
-            owner = flow if group in mixed or group == number_of(number) else group
+            owner = flow if group in mixed or number == 0 else group
             found[owner] = found.get(owner, True) and all(map(math.isfinite, delays[flow]))
     return found
 

@@ -233,11 +233,17 @@ def test_the_delays_of_flows_that_do_not_respond_come_first(
 
 
 def test_flows_that_do_not_respond_stand_for_themselves_in_groups_of_others() -> None:
-    def flow(name: str, group: int, kind: str, category: str = "ubr") -> tuple[str, int, str, str, float]:
-        return name, group, kind, category, 1.0
+    names = ("no group", "a", "b")
+
+    def flow(
+        name: str, group: int, kind: str, category: str = "ubr"
+    ) -> tuple[str, int, str, str, str, float]:
+        return name, group, names[group], kind, category, 1.0
 
     rows = [flow("1", 0, "tcp"), flow("2", 0, "other"), flow("a1", 1, "other", "abr"), flow("b1", 2, "other")]
     assert unresponsive_groups(rows) == {"2": True, "b": True}
+    mixed = [flow("a1", 1, "tcp"), flow("a2", 1, "other"), flow("3", 0, "other"), flow("4", 0, "other")]
+    assert [*unresponsive_groups(mixed)] == ["a2", "3", "4"], "no group is none"
     assert unresponsive_groups(rows[1:]) == {}
     assert unresponsive_groups(rows[:1]) == {}
-    assert unresponsive_groups([*rows, ("b1", 2, "other", "ubr", np.nan)]) == {"2": True, "b": False}
+    assert unresponsive_groups([*rows, ("b1", 2, "b", "other", "ubr", np.nan)]) == {"2": True, "b": False}

@@ -436,7 +436,7 @@ def test_older_sweeps_have_no_groups(scenario: ct.Scenario, monkeypatch: pytest.
     """Their flows lack the column."""
     found = ct.sweep(scenario, grid={"switch.buffer": ["100 cells"]}, replications=1)
     scan = found.scan
-    monkeypatch.setattr(found, "scan", lambda name: scan(name).drop("group", strict=False))
+    monkeypatch.setattr(found, "scan", lambda name: scan(name).drop("group_name", strict=False))
     assert found.by_group() == []
     assert found.to_json()["groups"] == []
     assert sweep_report(found)

@@ -204,6 +204,7 @@ IDENTITIES = {
     *(
         "flow",
         "group",
+        "group_name",
         "kind",
         "source",
         "destination",

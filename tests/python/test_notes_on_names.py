@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import celltrain as ct
 from celltrain.notes.contracts import abr_flows
-from celltrain.notes.tables import discard_of_port, ends, group_of
+from celltrain.notes.tables import discard_of_port, ends
 from networks import CELLS
 
 
@@ -66,11 +66,8 @@ def test_the_names_of_nodes_may_look_like_those_of_ports() -> None:
     assert discard_of_port(controlled, "s > t (2)") == "port.0.discard"
 
 
-def test_a_flow_belongs_to_the_group_with_the_longest_name() -> None:
-    """Of groups `a` and `a1`, flow `a11` is of the latter: otherwise two flows would have one name."""
-    groups = {"a", "a1"}
-    names = {flow: group_of(flow, groups) for flow in ("a1", "a2", "a11", "a12", "a21", "b1", "a")}
-    assert names == {"a1": "a", "a2": "a", "a11": "a1", "a12": "a1", "a21": "a", "b1": None, "a": None}
+def test_a_flow_has_the_tables_of_the_group_that_makes_it() -> None:
+    """Of groups `a` and `a1`, flow `a11` is of the latter. Flow `a3`, which none makes, is of neither."""
     abr = {"category": "abr"}
     tables = [{"name": "a", "flows": 2}, {"name": "a1", "flows": 2, "vc": abr}]
     network = ct.Scenario.from_dict(
@@ -82,5 +79,10 @@ def test_a_flow_belongs_to_the_group_with_the_longest_name() -> None:
         }
     )
     assert abr_flows(network) == ["a11", "a12"]
-    other = network.with_({"group": [{**tables[0], "vc": abr}, {"name": "a1", "flows": 2}]})
+    other = network.with_(
+        {
+            "group": [{**tables[0], "vc": abr}, {"name": "a1", "flows": 2}],
+            "flow": [{"name": "a3", "from": "src-a1", "to": "dest-a11"}, {"name": "a2", "group": 2}],
+        }
+    )
     assert abr_flows(other) == ["a1", "a2"]

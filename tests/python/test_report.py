@@ -22,7 +22,7 @@ from celltrain.notes.sources import all_end
 from celltrain.report import comparison_report, parts, reproduction_report, run_report
 from celltrain.report.page import Page, Safe
 from celltrain.text import interval
-from celltrain.traces import Trace, flow_groups
+from celltrain.traces import Trace
 
 VOID = {"meta", "link", "br"}
 
@@ -522,30 +522,6 @@ def test_the_title_of_a_comparison_has_names_that_were_given(scenario: ct.Scenar
     }
     html = comparison_report(ct.compare(brief, given, replications=1))
     assert f"<h1>{scenario.name}: &quot;small, slow&quot;, large</h1>" in html
-
-
-def test_a_group_is_called_as_its_flows_unless_two_would_be_called_the_same() -> None:
-    named = {"flow": ["cubic1", "cubic2", "bbr1", "3", "f1", "f2"], "group": [1, 1, 2, 3, 4, 5]}
-    assert list(flow_groups(named).values()) == ["cubic", "cubic", "bbr", "group 3", "group 4", "group 5"]
-    assert set(flow_groups({"flow": ["a1", "b1"], "group": [1, 1]}).values()) == {"group 1"}
-
-
-def test_a_number_that_ends_the_name_of_a_group_belongs_to_it() -> None:
-    named = {"flow": ["bbr31", "bbr32", "10g1", "reno2", "reno3"], "group": [1, 1, 2, 3, 3]}
-    assert list(flow_groups(named).values()) == ["bbr3", "bbr3", "10g", "group 3", "group 3"]
-    numbers = {"flow": ["11", "12", "1", "2"], "group": [1, 1, 2, 2]}
-    assert list(flow_groups(numbers).values()) == ["group 1", "group 1", "group 2", "group 2"]
-
-
-def test_no_two_groups_have_one_name() -> None:
-    """Groups "2", "group 1" and "group 2": the first has a number for a name, which others are called."""
-    flows = ["21", "22", "group 11", "group 21", "bbr1"]
-    names = flow_groups({"flow": flows, "group": [1, 1, 2, 3, 4]})
-    assert [*names.values()] == ["group 1", "group 1", "group 2", "group 3", "bbr"]
-    alone = flow_groups({"flow": ["group 31", "bbr1"], "group": [1, 2]})
-    assert [*alone.values()] == ["group 3", "bbr"]
-    apart = flow_groups({"flow": ["noise", "bbr1", "bbr2"], "group": [0, 1, 1]})
-    assert [*apart.values()] == ["no group", "bbr", "bbr"]
 
 
 def test_what_is_left_out_of_many_flows_is_said(scenario: ct.Scenario) -> None:

@@ -14,6 +14,8 @@ import_exception!(celltrain.errors, ScenarioError);
 type Overrides = Vec<(String, String)>;
 /// Names of ports, each with the share of a flow's ways that cross it.
 type Ports = Vec<(String, f64)>;
+/// The name of a flow, and the place, from 0, of the `[[group]]` that makes it.
+type Maker = (String, Option<u32>);
 
 /// A scenario, read and checked; immutable.
 #[pyclass(frozen, eq, module = "celltrain._core")]
@@ -22,6 +24,8 @@ pub(crate) struct Scenario {
     pub(crate) inner: scenario::Scenario,
     /// Its key, once somebody has asked for it: every run does.
     key: OnceLock<String>,
+    /// Its flows, once somebody has asked for them: every note does.
+    flows: OnceLock<Vec<Maker>>,
 }
 
 impl PartialEq for Scenario {
@@ -45,7 +49,7 @@ fn checked(
                 signal.is_err()
             };
             inner.graph_unless(&mut interrupt).map_err(refuse)?;
-            signal.map(|()| Scenario { inner, key: OnceLock::new() })
+            signal.map(|()| Scenario { inner, key: OnceLock::new(), flows: OnceLock::new() })
         })
     })
 }
@@ -128,9 +132,13 @@ impl Scenario {
     }
 
     /// The names of the flows, in the order of results.
-    fn flow_names(&self) -> PyResult<Vec<String>> {
-        let graph = self.inner.graph().map_err(|error| ScenarioError::new_err(error.to_string()))?;
-        Ok(graph.flows.into_iter().map(|flow| flow.name).collect())
+    fn flow_names(&self) -> Vec<&str> {
+        self.flows().iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// Each flow in that order, with the place, from 0, of the `[[group]]` that makes it; `None` for one that none makes.
+    fn makers(&self) -> Vec<(&str, Option<u32>)> {
+        self.flows().iter().map(|(name, place)| (name.as_str(), *place)).collect()
     }
 
     /// For each of some flows the ports that its data cross, and those that its ACKs do: names, and the shares of its ways that cross
@@ -185,6 +193,19 @@ impl Scenario {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, String))> {
         let class = py.get_type::<Self>();
         Ok((class.getattr("from_toml")?, (self.to_toml(), self.name().to_owned())))
+    }
+}
+
+impl Scenario {
+    fn flows(&self) -> &[Maker] {
+        self.flows.get_or_init(|| {
+            let graph = self.inner.graph().expect("the network was built when the scenario was read");
+            graph
+                .flows
+                .into_iter()
+                .map(|flow| (flow.name, flow.made_by.map(|place| place.get() - 1)))
+                .collect()
+        })
     }
 }
 

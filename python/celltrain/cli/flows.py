@@ -51,7 +51,7 @@ def flow_rows(result: "Result", scenario: "Scenario") -> list[FlowRow]:
         of_flow = samples.setdefault(flow, {name: [] for name in MEASURES})
         for name, value in zip(MEASURES, values, strict=True):
             of_flow[name].append(value)
-    tables, units = flow_tables(scenario.to_dict(), kinds), result.manifest["units"]
+    tables, units = flow_tables(scenario, scenario.to_dict(), kinds), result.manifest["units"]
     rows = [FlowRow(name, kinds[name], traffic_of(own).get("kind") == FINITE) for name, own in tables]
     for row in rows:
         for name, sample in samples[row.name].items():

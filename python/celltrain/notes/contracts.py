@@ -76,7 +76,7 @@ def _abr_ends(settings: Settings) -> Iterator[Settings]:
 
 def abr_flows(scenario: Scenario) -> list[str]:
     """The names of the flows whose VCs are of ABR."""
-    flows = flow_tables(scenario.to_dict(), scenario.core.flow_names())
+    flows = flow_tables(scenario, scenario.to_dict())
     return [name for name, tables in flows if first_table(tables, "vc").get("category") == "abr"]
 
 

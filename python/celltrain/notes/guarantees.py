@@ -140,7 +140,7 @@ def _facts(scenario: Scenario) -> Iterator[tuple[str, _Facts]]:
     settings, names = scenario.resolved(), scenario.core.flow_names()
     every, delays = links_of_switches(scenario), idle_delays(scenario, names)
     ways = scenario.core.ports_of(names)
-    for (name, tables), (there, _) in zip(flow_tables(settings, names), ways, strict=True):
+    for (name, tables), (there, _) in zip(flow_tables(scenario, settings, names), ways, strict=True):
         times = tuple(
             end - begin
             for begin, end in (active_time(scenario, tables, delay) for delay in (0.0, delays[name]))
@@ -178,7 +178,7 @@ def _lost_on_links(result: Runs, scenario: Scenario) -> dict[tuple[int, str], fl
 def _why(result: Runs, scenario: Scenario, flow: str) -> str:
     """What is said of a port that serves other categories before that of a flow and has too little left."""
     settings = scenario.resolved()
-    tables = dict(flow_tables(settings, scenario.core.flow_names()))
+    tables = dict(flow_tables(scenario, settings))
     every = links_of_switches(scenario)
     begin, end = active_time(scenario, tables[flow])
     # Where links differ in their framing it is not known which of the two was counted.

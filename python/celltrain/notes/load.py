@@ -17,7 +17,7 @@ from celltrain.notes.tables import (
     first_table,
     flow_names,
     flow_tables,
-    group_of,
+    group_tables,
     link_tables,
     named,
     picoseconds,
@@ -120,14 +120,13 @@ def overloaded(scenario: Scenario) -> Iterator[str]:
 def rate_keys(scenario: Scenario, flows: Mapping[str, float]) -> list[str]:
     """The keys of the rates of some flows that do not respond to losses, those that send most first."""
     settings = scenario.to_dict()
-    groups = {str(one.get("name")): (f"group.{n}", one) for n, one in enumerate(each(settings, "group"))}
+    groups = group_tables(scenario, settings)
     own = {
         name: (f"flow.{n}", one) for n, one in enumerate(each(settings, "flow")) for name in flow_names(one)
     }
     found: dict[str, None] = {}
     for flow in sorted(flows, key=lambda name: -flows[name]):
-        group = group_of(flow, groups)
-        places = [own.get(flow), None if group is None else groups[group], ("", settings)]
+        places = [own.get(flow), groups.get(flow), ("", settings)]
         place, table = next(one for one in places if one is not None and "traffic" in one[1])
         key = UNRESPONSIVE.get(str(table_of(table, "traffic").get("kind")))
         if key is not None:
@@ -147,7 +146,7 @@ def offers(scenario: Scenario) -> dict[str, Offer]:
     every_table = (settings, *each(settings, "group"), *each(settings, "flow"))
     if not any(table_of(one, "traffic").get("kind") in UNRESPONSIVE for one in every_table):
         return {}  # before many flows are looked at
-    vcs = vcs_of(settings, scenario.core.flow_names())
+    vcs = vcs_of(scenario, settings)
     forced = {name: vc for name, vc in vcs.items() if any(one.is_unresponsive for one in vc.loads)}
     ways = _ways(scenario, forced)
     every = links(scenario)
@@ -237,7 +236,7 @@ def _shares_of_time(scenario: Scenario, settings: Settings, vcs: Mapping[str, Vc
     """The part of the measured time for which each of some flows sends."""
     measured = scenario.duration - scenario.warm_up
     found = {}
-    for name, tables in flow_tables(settings, vcs):
+    for name, tables in flow_tables(scenario, settings, vcs):
         begin, end = active_time(scenario, tables)
         found[name] = max(end - begin, 0.0) / measured if measured > 0 else 0.0
     return found
@@ -257,11 +256,11 @@ def active_time(scenario: Scenario, tables: FlowTables, delay: float = 0.0) -> t
     return max(sum(ends) / len(ends) + delay, scenario.warm_up), end
 
 
-def vcs_of(settings: Settings, names: Sequence[str]) -> dict[str, Vc]:
+def vcs_of(scenario: Scenario, settings: Settings) -> dict[str, Vc]:
     """The VCs, by the first flow on each, whose contract is that of all."""
     firsts: dict[object, str] = {}
     found: dict[str, Vc] = {}
-    for name, tables in flow_tables(settings, names):
+    for name, tables in flow_tables(scenario, settings):
         own, load = tables[0], _load(tables)
         circuit = own.get("circuit")
         first = firsts.setdefault(

@@ -78,7 +78,7 @@ def crowded_out(result: Runs, scenario: Scenario) -> Iterator[str]:
     if table_of(table_of(settings, "switch"), "memory"):
         return  # what other ports hold may leave no space
     ways = dict(zip(flows, (dict(there) for there, _ in scenario.core.ports_of([*flows])), strict=True))
-    traffic = {name: traffic_of(tables) for name, tables in flow_tables(settings, flows)}
+    traffic = {name: traffic_of(tables) for name, tables in flow_tables(scenario, settings, flows)}
     losses = _losses(result)
     for port in json.loads(_core.ports(scenario.core)):
         name, size = port["name"], port["capacity"]

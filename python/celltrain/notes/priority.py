@@ -81,7 +81,7 @@ def shortfalls(scenario: Scenario) -> list[Shortfall]:
     settings = scenario.resolved()
     every = links_of_switches(scenario)
     crossing: dict[str, dict[str, list[tuple[float, Vc]]]] = {name: {} for name in every}
-    vcs = vcs_of(settings, scenario.core.flow_names())
+    vcs = vcs_of(scenario, settings)
     for vc, (there, _) in zip(vcs.values(), scenario.core.ports_of([*vcs]), strict=True):
         for port, share in there:
             if port in crossing:

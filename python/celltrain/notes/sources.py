@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from celltrain.notes.tables import Settings, each, flow_names, group_of, picoseconds, table_of
+from celltrain.notes.tables import Settings, each, flow_names, group_tables, picoseconds, table_of
 from celltrain.scenario import Scenario
 
 __all__ = [
@@ -51,15 +51,16 @@ def owners(scenario: Scenario) -> Iterator[list[tuple[str, Settings]]]:
     Flows that only the topology makes have none.
     """
     settings = scenario.to_dict()
-    groups = {str(one.get("name")): (f"group.{n}", one) for n, one in enumerate(each(settings, "group"))}
+    groups = [(f"group.{n}", one) for n, one in enumerate(each(settings, "group"))]
+    made = group_tables(scenario, settings)
     flows = [(f"flow.{n}", one) for n, one in enumerate(each(settings, "flow"))]
     own = {name for _, flow in flows for name in flow_names(flow)}
     for place, flow in flows:
-        group = group_of(flow_names(flow)[0], groups)
-        yield [(place, flow), *([] if group is None else [groups[group]])]
-    yield from ([table] for table in groups.values())
+        name = flow_names(flow)[0]
+        yield [(place, flow), *([made[name]] if name in made else [])]
+    yield from ([table] for table in groups)
     every = scenario.core.flow_names() if groups or flows else []
-    others = (name for name in every if name not in own and group_of(name, groups) is None)
+    others = (name for name in every if name not in own and name not in made)
     if not every or next(others, None) is not None:
         yield []
 

@@ -70,7 +70,7 @@ def starved(result: Runs, scenario: Scenario) -> Iterator[str]:
     some = [name for name, flow in flows.items() if _is_starved(flow)]
     settings = scenario.resolved()
     delays = idle_delays(scenario, some)
-    for name, tables in flow_tables(settings, some):
+    for name, tables in flow_tables(scenario, settings, some):
         begin, end = active_time(scenario, tables)
         if end - begin >= TRIPS * 2 * delays[name]:
             found.setdefault(_reason(flows[name]), []).append(name)

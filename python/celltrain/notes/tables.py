@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from string import digits
 from typing import Any
 
 from celltrain import _core
@@ -24,8 +23,7 @@ __all__ = [
     "first_table",
     "flow_names",
     "flow_tables",
-    "group_of",
-    "group_of_host",
+    "group_tables",
     "link_tables",
     "named",
     "node_names",
@@ -87,18 +85,16 @@ def flow_names(flow: Settings) -> list[str]:
     return [str(number) for number in range(int(first), int(last) + 1)] if is_range else [name]
 
 
-def group_of(flow: str, groups: Collection[str]) -> str | None:
-    """The group of a flow by its name, which is that of the group and a number; None if it is in none."""
-    if not groups:
-        return None
-    # Of groups "a" and "a1", flow "a11" is of the latter: otherwise two flows would have one name.
-    ends = reversed(range(len(flow.rstrip(digits)), len(flow)))
-    return next((flow[:end] for end in ends if flow[:end] in groups), None)
+def group_tables(scenario: Scenario, settings: Settings) -> dict[str, tuple[str, Settings]]:
+    """The `[[group]]` of each flow that one makes, with its key.
 
-
-def group_of_host(host: str, groups: Collection[str]) -> str | None:
-    """The group of a host, which is named after its flow, as in "src-web1"; None if it is in none."""
-    return group_of(host.partition("-")[2], groups)
+    Args:
+        scenario: what the flows are of.
+        settings: its tables, as they are or resolved.
+    """
+    groups = [(f"group.{n}", one) for n, one in enumerate(each(settings, "group"))]
+    made = scenario.core.makers() if groups else []
+    return {flow: groups[place] for flow, place in made if place is not None}
 
 
 def place_of_link(settings: Settings, host: str) -> str:
@@ -107,13 +103,20 @@ def place_of_link(settings: Settings, host: str) -> str:
     return "exit" if has_exits and host.startswith("dest") else "access"
 
 
-def flow_tables(settings: Settings, names: Iterable[str]) -> Iterator[tuple[str, FlowTables]]:
-    """Some flows with the tables that are about each."""
+def flow_tables(
+    scenario: Scenario, settings: Settings, names: Iterable[str] | None = None
+) -> Iterator[tuple[str, FlowTables]]:
+    """Flows with the tables that are about each.
+
+    Args:
+        scenario: what the flows are of.
+        settings: its tables, as they are or resolved.
+        names: the flows; None for all.
+    """
     flows = {name: flow for flow in each(settings, "flow") for name in flow_names(flow)}
-    groups = {str(one.get("name")): one for one in each(settings, "group")}
-    for name in names:
-        group = group_of(name, groups)
-        yield name, (flows.get(name, {}), {} if group is None else groups[group], settings)
+    groups = group_tables(scenario, settings)
+    for name in scenario.core.flow_names() if names is None else names:
+        yield name, (flows.get(name, {}), groups[name][1] if name in groups else {}, settings)
 
 
 def first_table(tables: Iterable[Settings], key: str) -> Settings:

@@ -41,7 +41,7 @@ def unread_tcp(scenario: Scenario) -> Iterator[str]:
     settings = scenario.to_dict()
     readers: dict[int, list[str]] = {}
     """For each table with settings of TCP the kinds of traffic of the flows that read it."""
-    for _, tables in flow_tables(settings, scenario.core.flow_names()):
+    for _, tables in flow_tables(scenario, settings):
         own = next((table for table in tables if "tcp" in table), None)
         if own is not None:
             readers.setdefault(id(own), []).append(str(traffic_of(tables).get("kind", "finite")))
@@ -76,7 +76,7 @@ def hasty_timers(result: Runs, scenario: Scenario) -> Iterator[str]:
     if table_of(scenario.resolved(), "host").get("ip-rate"):
         return  # segments and ACKs wait in hosts, for a time that is not measured
     again = _sent_again(result)
-    tables, delays = dict(flow_tables(scenario.resolved(), again)), _delays(result)
+    tables, delays = dict(flow_tables(scenario, scenario.resolved(), again)), _delays(result)
     found: dict[tuple[str, str], list[str]] = {}
     for name, both_ways in zip(again, scenario.core.ports_of([*again]), strict=True):
         tcp = first_table(tables[name], "tcp")

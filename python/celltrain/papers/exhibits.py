@@ -231,7 +231,7 @@ class Exhibits:
 
 
 NAMES_OF = {
-    "flows": ("flow", "group", "kind", "source", "destination", "clp"),
+    "flows": ("flow", "group", "group_name", "kind", "source", "destination", "clp"),
     "ports": ("port", "switch", "counted", "buffer_unit"),
 }
 """Columns that name things and measure nothing."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from celltrain import statistics
 from celltrain.files.folder import Folder
+from celltrain.groups import groups_of
 from celltrain.plots.compared import compared_points
 from celltrain.plots.files import keeps_pictures, save
 from celltrain.plots.points import PointPanel, PointSeries, bars, points
@@ -25,7 +26,7 @@ from celltrain.plots.transfers import windows_of
 from celltrain.results import Result
 from celltrain.results.censored import TRANSFERS, Censored
 from celltrain.text import first_of, scale, with_unit
-from celltrain.traces import busiest, delivered_of, flow_groups, lines
+from celltrain.traces import busiest, delivered_of, lines
 from celltrain.usual import only_transfers
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def draw_run(result: Result, folder: Folder) -> None:
         panel = SeriesPanel(f"{title}: {which}", received, "delivered", schedule=schedule)
         figures["delivered"] = over_time([panel])
     if every_window is not None:
-        groups = flow_groups(result.flows)
+        groups = groups_of(result.flows)
         figures["windows"] = windows([WindowPanel(title, every_window, groups, schedule)])
     ports = busiest(every_port, always=result.manifest.get("bottleneck"))
     if ports:
@@ -94,7 +95,7 @@ def flow_bars(result: Result) -> "Figure":
     factor, unit = scale(statistics.largest(found), unit)
     heights = [one.scaled(1 / factor) for one in found]
     names = [str(part["flow"][0]) for part in by_flow]
-    known = flow_groups(result.flows)
+    known = groups_of(result.flows)
     groups = [known[name] for name in names]
     colours = colour_of(groups)
     which = first_of(len(names), result.flows["flow"].n_unique(), "flow")

@@ -14,12 +14,12 @@ from celltrain.bounds import bounds_of_row
 from celltrain.experiment import default_jobs
 from celltrain.files.folder import Folder
 from celltrain.files.names import file_stem
+from celltrain.groups import groups_of
 from celltrain.papers.description import OverTime
 from celltrain.plots.files import keeps_pictures, save_as
 from celltrain.plots.points import PointPanel, PointSeries, points
 from celltrain.plots.series import SeriesPanel, WindowPanel, over_time, windows
 from celltrain.plots.transfers import recorded_windows
-from celltrain.traces import flow_groups
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -159,7 +159,7 @@ def window_panel(figure: "CellRun") -> WindowPanel | None:
     if every is None:
         return None
     title = f"{figure.column.name}, {figure.stack}: synchronisation index {synchronisation(record, 2)}"
-    return WindowPanel(title, every, flow_groups(record.flows))
+    return WindowPanel(title, every, groups_of(record.flows))
 
 
 def table_points(found: "Reproduction", table: "Table", row: str) -> PointPanel:

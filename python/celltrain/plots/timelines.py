@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from celltrain import arguments, registry
 from celltrain.errors import InputError, ScenarioError, unknown
+from celltrain.groups import groups_of
 from celltrain.plots.spans import (
     Span,
     check_replication,
@@ -128,7 +129,6 @@ def windows_of(
     """The windows of the connections of each of several results."""
     from celltrain.plots.series import WindowPanel, windows
     from celltrain.plots.transfers import windows_of
-    from celltrain.traces import flow_groups
 
     check_replication(results.values(), replication)
     time, own = spans_of(scenarios, span)
@@ -142,7 +142,7 @@ def windows_of(
                 "there are no windows: only traced runs of TCP have them (--trace, trace=True), of flows "
                 "that are not short, and only where they last two sample periods or more"
             )
-        return WindowPanel(name, every, flow_groups(result.flows), schedule_of(scenarios[name]))
+        return WindowPanel(name, every, groups_of(result.flows), schedule_of(scenarios[name]))
 
     columns = of_each({name: partial(panel, name, result) for name, result in results.items()})
     return windows([*columns.values()], time)
@@ -162,7 +162,7 @@ def series_of(
     from celltrain.plots.rates import DELIVERED, GOODPUT, averaging_time, goodput, named_over
     from celltrain.plots.series import SeriesPanel, alike, in_bits, over_time
     from celltrain.plots.transfers import ends_of_run, until_end
-    from celltrain.traces import THRESHOLD, flow_groups, lines, thresholds, told_apart, within
+    from celltrain.traces import THRESHOLD, lines, thresholds, told_apart, within
 
     check_replication(results.values(), replication)
     called = registry.called(arguments.text("metric", metric), ("time",))
@@ -212,7 +212,7 @@ def series_of(
         return SeriesPanel(title, shown, title_of, levels, schedule_of(scenarios[variant]))
 
     every = of_each({variant: partial(panel, variant, result) for variant, result in results.items()})
-    drawn = alike([*every.values()], [flow_groups(result.flows) for result in results.values()])
+    drawn = alike([*every.values()], [groups_of(result.flows) for result in results.values()])
     if time is None and name in (WINDOW, GOODPUT):  # windows may end before the run does
         time = 0.0, last_sample()
     return over_time(drawn, time)

@@ -8,6 +8,7 @@ from celltrain.bounds import bounds
 from celltrain.comparison import POLICY_KEY, Comparison
 from celltrain.comparison.differences import misled
 from celltrain.comparison.variants import bare, label
+from celltrain.groups import groups_of
 from celltrain.leaders import best_first
 from celltrain.margins import part_of
 from celltrain.notes.advice import advice_on_variants
@@ -18,7 +19,6 @@ from celltrain.report.distributions import add_distributions
 from celltrain.report.page import Page
 from celltrain.report.percentiles import add_percentiles
 from celltrain.statistics import Estimate
-from celltrain.traces import flow_groups
 from celltrain.usual import leading
 
 __all__ = ["comparison_report"]
@@ -249,6 +249,6 @@ def _windows(page: Page, found: Comparison, order: Sequence[str]) -> None:
     page.section("Windows over time")
     for name, windows in traced.items():
         label = f"Congestion windows under {name}, first replication"
-        groups = flow_groups(found.results[name].flows)
+        groups = groups_of(found.results[name].flows)
         with page.folded(label, is_open=len(traced) <= FEW):
             page.chart(parts.windows_chart(windows, groups, label), parts.windows_caption(windows, groups))

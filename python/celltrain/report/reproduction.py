@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from celltrain import text
 from celltrain.bounds import bounds_of_row
+from celltrain.groups import groups_of
 from celltrain.notes.advice import advice_on_paper
 from celltrain.papers import printed
 from celltrain.papers.changed import told
@@ -26,7 +27,6 @@ from celltrain.report import parts
 from celltrain.report.page import Page, Safe
 from celltrain.scenario import toml_value
 from celltrain.statistics import Estimate
-from celltrain.traces import flow_groups
 from celltrain.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -287,7 +287,7 @@ def _figure(page: Page, figure: "CellRun", label: str) -> None:
     if windows is None:
         page.text(f"{label}: no TCP connection has a window there.")
         return
-    groups = flow_groups(record.flows)
+    groups = groups_of(record.flows)
     chart = parts.windows_chart(windows, groups, label)
     index = synchronisation(record, 3)
     page.chart(chart, f"{parts.windows_caption(windows, groups)} Synchronisation index {index}.")

@@ -6,14 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
+from celltrain.groups import groups_of
 from celltrain.plots.transfers import windows_of
 from celltrain.registry import is_count, title
 from celltrain.report import parts
 from celltrain.report.distributions import add_distributions
 from celltrain.report.page import Page
 from celltrain.report.percentiles import COMPLETION, add_completion, add_percentiles
-from celltrain.results import Result
-from celltrain.traces import Trace, busiest, flow_groups, lines
+from celltrain.results import Result, censored
+from celltrain.traces import Trace, busiest, lines
 from celltrain.usual import only_transfers
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ def _flows(page: Page, result: Result) -> None:
     known = [column for column in FLOW_COLUMNS if column in result.flows.columns]
     if "completion_time" in known and not result.flows["completion_time"].is_finite().any():
         known.remove("completion_time")
-    rows, groups = [], flow_groups(result.flows)
+    rows, groups = [], groups_of(result.flows)
     for name, part in zip(names, by_flow, strict=True):
         shown = (_mean(part[column].to_list(), FLOW_COLUMNS[column]) for column in known)
         rows.append((name, groups[name], *shown))
@@ -299,7 +300,7 @@ def _series(page: Page, result: Result) -> None:
     page.section("Over time")
     if windows:
         label = "Congestion windows of the first replication"
-        groups = flow_groups(result.flows)
+        groups = groups_of(result.flows)
         page.heading(label)
         page.chart(parts.windows_chart(windows, groups, label), parts.windows_caption(windows, groups))
     if ports:

@@ -11,10 +11,10 @@ from typing import Any
 
 from celltrain import registry, statistics
 from celltrain.errors import InputError, unknown
+from celltrain.groups import GROUP
 from celltrain.registry import OfFlows
 from celltrain.results.record import Record
 from celltrain.scenario import Scenario
-from celltrain.traces import flow_groups
 
 __all__ = ["column_of", "held_by", "members", "owners", "owners_of", "sample"]
 
@@ -24,20 +24,16 @@ ALL_ENDED = "completion_time"
 
 def owners(flows: Mapping[str, Sequence[Any]]) -> dict[str, list[str]]:
     """The flows of each group by its name, and each flow by its own where no group has that."""
-    groups = flow_groups(flows)
+    return owners_of(zip(flows["flow"], flows[GROUP], strict=True))
+
+
+def owners_of(rows: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """As `owners`, of rows with a flow and the name of its group; each replication may have them."""
+    groups = dict(rows)
     found: dict[str, list[str]] = {}
     for flow, group in groups.items():
         found.setdefault(group, []).append(flow)
     return found | {flow: [flow] for flow in groups if flow not in found}
-
-
-def owners_of(rows: Iterable[tuple[str, int]]) -> dict[str, list[str]]:
-    """As `owners`, of rows with a flow and the number of its group."""
-    names, numbers = [], []
-    for flow, group in rows:
-        names.append(flow)
-        numbers.append(group)
-    return owners({"flow": names, "group": numbers})
 
 
 def members(found: OfFlows, known: Mapping[str, Sequence[str]]) -> Collection[str]:
@@ -81,8 +77,9 @@ def column_of(found: OfFlows, columns: Collection[str]) -> str:
     Raises:
         InputError: the results lack it.
     """
-    if found.column.name not in columns:
-        raise InputError(f"these runs lack the column '{found.column.name}' of flows, for '{found.name}'")
+    for name in (GROUP, found.column.name):
+        if name not in columns:
+            raise InputError(f"these runs lack the column '{name}' of flows, for '{found.name}'")
     return found.column.name
 
 

@@ -1,6 +1,5 @@
 """The results of the replications of one scenario."""
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -13,6 +12,7 @@ from celltrain import arguments, display, statistics
 from celltrain.errors import InputError, unknown
 from celltrain.files import folder, manifests
 from celltrain.files.parquet import frame_writer
+from celltrain.groups import GROUP
 from celltrain.registry import OfFlows, called, measures, of_flows, resolution, title, unmeasured
 from celltrain.results import of_flows as some
 from celltrain.results.frames import FRAMES, Frames, columns_of, pandas_of, record_frame, series_parts
@@ -21,7 +21,7 @@ from celltrain.results.reading import CAPTURES, KeptCaptures, frame_rows, read_f
 from celltrain.results.record import Record, TimeSeries
 from celltrain.scenario import Scenario
 from celltrain.text import counted
-from celltrain.traces import Trace, flow_groups, traces
+from celltrain.traces import Trace, traces
 
 if TYPE_CHECKING:  # both are slow to import, and not every command needs them
     import pandas as pd
@@ -154,7 +154,7 @@ class Result(Frames):
         if found.name not in self._of_flows:
             units = self.manifest["units"]
             column = some.column_of(found, units)
-            rows = [*self.rows("flows", "replication", "flow", "group", column)]
+            rows = [*self.rows("flows", "replication", "flow", GROUP, column)]
             chosen = some.members(found, some.owners_of((flow, group) for _, flow, group, _ in rows))
             values: dict[int, list[float]] = {}
             for replication, flow, _, value in rows:
@@ -221,22 +221,15 @@ class Result(Frames):
 
     def by_group(self) -> list[Group]:
         """What the flows of each group carried together, in the order of the groups."""
-        flows: dict[str, Any] = {"flow": [], "group": []}
-        every: list[tuple[int, str, float]] = []
-        for replication, flow, group, goodput in self.rows(
-            "flows", "replication", "flow", "group", "goodput"
-        ):
-            flows["flow"].append(flow)
-            flows["group"].append(group)
-            every.append((replication, flow, goodput))
-        names = flow_groups(flows)
         count = self.manifest["replications"]
-        sums = {name: [0.0] * count for name in names.values()}
-        for replication, flow, goodput in every:
-            sums[names[flow]][replication] += goodput
-        sizes = Counter(names.values())
+        members: dict[str, set[str]] = {}
+        sums: dict[str, list[float]] = {}
+        for replication, flow, group, goodput in self.rows("flows", "replication", "flow", GROUP, "goodput"):
+            members.setdefault(group, set()).add(flow)
+            sums.setdefault(group, [0.0] * count)[replication] += goodput
         return [
-            Group(name, sizes[name], statistics.estimate(one, unit="bit/s")) for name, one in sums.items()
+            Group(name, len(members[name]), statistics.estimate(one, unit="bit/s"))
+            for name, one in sums.items()
         ]
 
     def estimates(self) -> "pl.DataFrame":

@@ -7,6 +7,7 @@ from itertools import chain, islice
 from celltrain import statistics
 from celltrain.errors import Defect, InputError
 from celltrain.experiment import Task
+from celltrain.groups import GROUP
 from celltrain.registry import OfFlows, of_flows
 from celltrain.results.of_flows import members, owners_of, sample
 from celltrain.runs.entry import Run
@@ -126,10 +127,10 @@ def _of_flows(stretch: Stretch, some: OfFlows) -> list[float]:
     Raises:
         KeyError: one of them did not measure it.
     """
-    rows = stretch.rows("flows").select("replication", "flow", "group", some.column.name)
+    rows = stretch.rows("flows").select("replication", "flow", GROUP, some.column.name)
     values: dict[int, list[float]] = {run.replication: [] for run in stretch.runs}
     try:
-        chosen = members(some, owners_of(rows.select("flow", "group").iter_rows()))
+        chosen = members(some, owners_of(rows.select("flow", GROUP).iter_rows()))
     except InputError:
         raise KeyError(some.name) from None
     for replication, flow, _, value in rows.iter_rows():

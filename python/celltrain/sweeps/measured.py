@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain import arguments, statistics, text
 from celltrain.errors import InputError
+from celltrain.groups import GROUP
 from celltrain.registry import RENAMED, Measure, OfFlows, called, measure, of_flows, resolution, unmeasured
 from celltrain.results import frame_rows, has_old_names
 from celltrain.results import of_flows as some
@@ -283,11 +284,11 @@ class Measured(Stored):
         if not is_there:
             some.members(found, dict.fromkeys(every, ()))
 
-    def _flows_by_point(self, column: str) -> "Iterator[tuple[int, list[tuple[int, str, int, float]]]]":
-        """The flows of each point, in order: replication, name, number of the group, and a column."""
+    def _flows_by_point(self, column: str) -> "Iterator[tuple[int, list[tuple[int, str, str, float]]]]":
+        """The flows of each point, in order: replication, name, name of the group, and a column."""
         rows = self.scan("flows")
-        last, found = -1, list[tuple[int, str, int, float]]()
-        for point, *row in frame_rows(rows, "point", "replication", "flow", "group", column):
+        last, found = -1, list[tuple[int, str, str, float]]()
+        for point, *row in frame_rows(rows, "point", "replication", "flow", GROUP, column):
             if point != last:
                 if found:
                     yield last, found

@@ -1,7 +1,6 @@
 """The means of a sweep as frames: at every point, the changes along a parameter, and by groups of flows."""
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,6 @@ from celltrain.results import Group
 from celltrain.results.censored import Kind, kind_of
 from celltrain.sweeps.censored import censored_beside
 from celltrain.sweeps.measured import Measured
-from celltrain.traces import flow_groups
 
 if TYPE_CHECKING:
     import polars as pl
@@ -109,16 +107,16 @@ class Tables(Measured):
         places = {row["point"]: place for place, row in enumerate(rows)}
         found: dict[str, list[Group | None]] = {}
         for point, flows in self._flows_by_point("goodput"):
-            names = flow_groups({"flow": [row[1] for row in flows], "group": [row[2] for row in flows]})
             carried: dict[str, dict[int, float]] = {}
-            for replication, flow, _, value in flows:
-                sums = carried.setdefault(names[flow], {})
+            members: dict[str, set[str]] = {}
+            for replication, flow, group, value in flows:
+                sums = carried.setdefault(group, {})
                 sums[replication] = sums.get(replication, 0.0) + value
-            sizes = Counter(names.values())
+                members.setdefault(group, set()).add(flow)
             for name, sums in carried.items():
                 every = found.setdefault(name, [None] * len(rows))
                 goodput = statistics.estimate([*sums.values()], unit="bit/s")
-                every[places[point]] = Group(name, sizes[name], goodput)
+                every[places[point]] = Group(name, len(members[name]), goodput)
         return [SweepGroup(name, every) for name, every in found.items()]
 
 

@@ -190,6 +190,7 @@ pub static RUN: &[Measure] = measures![Run:
 pub static FLOW: &[Measure] = measures![Flow:
     ("flow", "flow", "", "", "name of the flow", "-", OURS, None),
     ("group", "group", "", "", "number of the group of flows in the scenario", "-", OURS, None),
+    ("group_name", "name of the group", "", "", "name of the [[group]]; group N where number N has no name, and no group of flows that are in none", "-", OURS, None),
     ("kind", "kind", "", "", "tcp, or other for flows without TCP", "-", OURS, None),
     ("source", "source", "", "", "name of the sending host", "-", OURS, None),
     ("destination", "destination", "", "", "name of the receiving host", "-", OURS, None),

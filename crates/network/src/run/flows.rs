@@ -66,6 +66,10 @@ impl Experiment<'_> {
                 ("flow", Column::Text(graph.flows.iter().map(|flow| flow.name.clone()).collect())),
                 ("group", Column::Count(graph.flows.iter().map(|flow| u64::from(flow.group)).collect())),
                 ("kind", Column::Text(kinds)),
+                (
+                    "group_name",
+                    Column::Text(graph.flows.iter().map(|flow| graph.groups.name(flow.group)).collect()),
+                ),
                 ("source", Column::Text(graph.flows.iter().map(|flow| node(flow.from)).collect())),
                 ("destination", Column::Text(graph.flows.iter().map(|flow| node(flow.to)).collect())),
                 ("round_trip", Column::Number(graph.flows.iter().map(round_trip).collect())),

@@ -30,8 +30,8 @@ pub use check::{
 pub use error::ScenarioError;
 pub(crate) use error::suggestion;
 pub use graph::{
-    Flow, Graph, Link, LinkParams, Loss, MAX_ACTIVE, MAX_FLOWS, MAX_NODES, MAX_OVERLOAD, MAX_RECORDED,
-    MAX_ROUTE_LINKS, MAX_SHORT_FLOWS, MAX_WAYS, Node, WORK_BETWEEN_POLLS, Way,
+    Flow, Graph, GroupNames, Link, LinkParams, Loss, MAX_ACTIVE, MAX_FLOWS, MAX_NODES, MAX_OVERLOAD,
+    MAX_RECORDED, MAX_ROUTE_LINKS, MAX_SHORT_FLOWS, MAX_WAYS, Node, WORK_BETWEEN_POLLS, Way,
 };
 pub use source::{MAX_EXTENDS, MAX_FILE};
 pub(crate) use spec::forms;

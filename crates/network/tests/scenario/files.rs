@@ -280,6 +280,18 @@ fn errors_say_line_key_and_what_was_expected() {
             "[[group]]\nname = \"a\\u2028b\"",
             "10: group.0.name: expected a name on one line, without tabs, found \"a\\u{2028}b\"",
         ),
+        (
+            "[[group]]\nname = \"a, b\"",
+            "10: group.0.name: expected a name without commas, which divide lists of measures, found \"a, b\"",
+        ),
+        (
+            "[[flow]]\nname = \"a,b\"",
+            "10: flow.0.name: expected a name without commas, which divide lists of measures, found \"a,b\"",
+        ),
+        (
+            "[[group]]\nname = \"group 2\"",
+            "10: group.0.name: expected another name than \"group 2\", which stands for a group without one",
+        ),
         ("[host]\nip-spread = 1.5", "10: host.ip-spread: expected 0 to 1, found 1.5"),
         (
             "[host]\nip-rate = \"0 packet/s\"",

@@ -1,9 +1,11 @@
 //! Groups of flows: who sends to whom, over which delays, with which TCP, and until when.
 
+use std::num::NonZeroU32;
+
 use celltrain_engine::quantity::Duration;
 use celltrain_network::{
     RunResult,
-    scenario::{Graph, Scenario},
+    scenario::{Flow, Graph, Scenario},
 };
 
 use crate::common::{self, values};
@@ -57,6 +59,37 @@ fn a_flow_that_no_group_makes_is_in_none() {
     assert_eq!(numbers(&(tables + "[[flow]]\nname = \"b1\"\nstart = \"1 ms\"\n")), [1, 2]);
     let source = "[topology]\nkind = \"n-source\"\nsources = 1\n[[flow]]\nname = \"own\"\nfrom = \"src1\"\nto = \"dest1\"\n";
     assert_eq!(numbers(source), [1, 1], "there are no groups");
+}
+
+/// Each flow with the name of the group that it counts to, and the place, from 1, of the `[[group]]` that makes it.
+fn owners(tables: &str) -> Vec<(String, String, Option<u32>)> {
+    let graph = graph(tables);
+    let place = |flow: &Flow| flow.made_by.map(NonZeroU32::get);
+    let owner = |flow: &Flow| (flow.name.clone(), graph.groups.name(flow.group), place(flow));
+    graph.flows.iter().map(owner).collect()
+}
+
+#[test]
+fn flows_have_the_name_of_their_group() {
+    let owned = |flow: &str, group: &str, place| (flow.to_owned(), group.to_owned(), place);
+    let numbers = format!("{DUMBBELL}[[group]]\nname = \"10\"\nflows = 2\n[[group]]\nname = \"20\"\n");
+    let made = [owned("101", "10", Some(1)), owned("102", "10", Some(1)), owned("201", "20", Some(2))];
+    assert_eq!(owners(&numbers), made);
+    let moved = numbers.clone()
+        + "[[flow]]\nname = \"102\"\ngroup = 2\n[[flow]]\nname = \"103\"\nfrom = \"src-101\"\nto = \"dest-201\"\n";
+    let moved_ones = [
+        owned("101", "10", Some(1)),
+        owned("102", "20", Some(1)),
+        owned("201", "20", Some(2)),
+        owned("103", "no group", None),
+    ];
+    assert_eq!(owners(&moved), moved_ones, "group 10 makes 102, and no 103");
+    let alone = numbers + "[[flow]]\nname = \"201\"\ngroup = 7\n";
+    assert_eq!(owners(&alone)[2], owned("201", "group 7", Some(2)));
+    let lot = "[topology]\nkind = \"parking-lot\"\nswitches = 3\nsources = 1\n";
+    assert_eq!(owners(lot), [owned("1", "group 1", None), owned("2", "group 2", None)]);
+    let beside = format!("{lot}[[group]]\nname = \"web\"\nfrom = \"src1\"\nto = \"dest2\"\n");
+    assert_eq!(owners(&beside)[2], owned("web1", "web", Some(1)));
 }
 
 #[test]

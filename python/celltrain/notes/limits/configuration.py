@@ -26,8 +26,7 @@ from celltrain.notes.tables import (
     each,
     ends,
     flow_names,
-    group_of,
-    group_of_host,
+    group_tables,
     node_names,
     place_of_link,
     tables_of,
@@ -54,7 +53,9 @@ class Configuration:
         self._scenario = scenario
         own = ((name, Tables(one)) for one in each(self.settings, "flow") for name in flow_names(one))
         self._own = dict(own)
-        self._groups = {str(one.get("name")): Tables(one) for one in each(self.settings, "group")}
+        made = group_tables(scenario, self.settings)
+        groups = {place: Tables(one) for place, one in made.values()}
+        self._groups = {flow: groups[place] for flow, (place, _) in made.items()}
         self._all = Tables(self.settings)
         self._nodes = node_names(self.settings)
 
@@ -122,8 +123,9 @@ class Configuration:
         host = next((end for end in both if end in self._hosts), None)
         if host is None:
             return "trunk", None
-        place, group = place_of_link(self.settings, host), group_of_host(host, self._groups)
-        return place, None if group is None else self._groups[group].settings.get(place)
+        # Hosts that are made for groups are named after their flows, as in "src-web1".
+        place, group = place_of_link(self.settings, host), self._groups.get(host.partition("-")[2])
+        return place, None if group is None else group.settings.get(place)
 
     @cached_property
     def _own_links(self) -> dict[frozenset[Any], tuple[str, Mapping[str, Any]]]:
@@ -246,12 +248,7 @@ class Configuration:
 
     def _places(self, flow: Any) -> Iterator[Tables]:
         """The settings of a flow: its own, those of its group, and those of all."""
-        return (one for one in (self._own.get(flow), self._group(flow), self._all) if one is not None)
-
-    def _group(self, flow: Any) -> Tables | None:
-        """The `[[group]]` of a flow, which is named after it."""
-        name = group_of(str(flow), self._groups)
-        return None if name is None else self._groups[name]
+        return (one for one in (self._own.get(flow), self._groups.get(flow), self._all) if one is not None)
 
 
 def _both(link: Mapping[str, Any]) -> frozenset[Any]:

@@ -1,7 +1,10 @@
 //! Names of scenarios, nodes, groups and flows. Results, pictures and messages put the latter on one line.
 
 use super::{
-    super::spec::{Spec, Topology},
+    super::{
+        graph::stands_for_a_number,
+        spec::{Spec, Topology},
+    },
     Checked, Problem,
 };
 
@@ -19,10 +22,21 @@ pub(super) fn check(spec: &Spec) -> Checked {
         }
     }
     for (index, group) in spec.group.iter().enumerate() {
-        name(&group.name, || format!("group.{index}.name"))?;
+        let key = || format!("group.{index}.name");
+        name(&group.name, key)?;
+        selectable(&group.name, key)?;
+        if stands_for_a_number(&group.name) {
+            let message = format!(
+                "expected another name than \"{}\", which stands for a group without one",
+                group.name
+            );
+            return Err(Problem::new(key(), message));
+        }
     }
     for (index, flow) in spec.flow.iter().enumerate() {
-        name(&flow.name, || format!("flow.{index}.name"))?;
+        let key = || format!("flow.{index}.name");
+        name(&flow.name, key)?;
+        selectable(&flow.name, key)?;
     }
     Ok(())
 }
@@ -36,6 +50,15 @@ fn name(name: &str, key: impl FnOnce() -> String) -> Checked {
     } else {
         return Ok(());
     };
+    Err(Problem::new(key(), message))
+}
+
+/// Checks that a measure of a group or a flow, as "goodput of web", can stand in a list of measures.
+fn selectable(name: &str, key: impl FnOnce() -> String) -> Checked {
+    if !name.contains(',') {
+        return Ok(());
+    }
+    let message = format!("expected a name without commas, which divide lists of measures, found \"{name}\"");
     Err(Problem::new(key(), message))
 }
 

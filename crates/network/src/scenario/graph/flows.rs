@@ -1,6 +1,6 @@
 //! Flows: those that the topology makes and those of `[[flow]]`, with their routes.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc};
 
 use celltrain_atm::contract::{Category, Contract, Policing};
 use celltrain_engine::random::Randomness;
@@ -307,6 +307,7 @@ impl Builder<'_> {
         let mut flow = Flow {
             name,
             group,
+            made_by: common.and_then(|index| NonZeroU32::new(index as u32 + 1)),
             from,
             to,
             route,

@@ -11,7 +11,9 @@ use super::{
             TraceFlow,
         },
     },
-    MAX_FLOWS, MAX_NODES, Node, fabric, groups, overrides,
+    MAX_FLOWS, MAX_NODES, Node, fabric,
+    group_names::GroupNames,
+    groups, overrides,
 };
 
 /// A network before its ports and routes are known.
@@ -20,6 +22,7 @@ pub(super) struct Outline {
     pub(super) nodes: Vec<Node>,
     pub(super) links: Vec<LinkOutline>,
     pub(super) flows: Vec<OutlineFlow>,
+    pub(super) groups: GroupNames,
 }
 
 /// A link, duplex unless `simplex`.
@@ -246,5 +249,5 @@ fn written_out(graph: &ExplicitGraph) -> Result<Outline, Problem> {
         let place = Place::Entry(index);
         links.push(LinkOutline { from, to, link: link.overrides(), simplex: link.simplex, place });
     }
-    Ok(Outline { nodes, links, flows: Vec::new() })
+    Ok(Outline { nodes, links, ..Outline::default() })
 }

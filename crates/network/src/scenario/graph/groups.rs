@@ -11,6 +11,7 @@ use super::{
     },
     MAX_FLOWS, MAX_NODES, Node,
     generate::{LinkOutline, Outline, OutlineFlow, Place, within},
+    group_names::GroupNames,
 };
 
 /// Two switches, and hosts at both for each flow of the groups that name none.
@@ -18,6 +19,7 @@ pub(super) fn dumbbell(spec: &Spec) -> Result<Outline, Problem> {
     let node = |name: String, kind| Node { name, kind };
     let mut outline = Outline {
         nodes: vec![node("switch1".into(), NodeKind::Switch), node("switch2".into(), NodeKind::Switch)],
+        groups: GroupNames::new(0, &spec.group),
         ..Outline::default()
     };
     let link = |from, to, link: &LinkOverride, place| LinkOutline {
@@ -59,7 +61,7 @@ pub(super) fn dumbbell(spec: &Spec) -> Result<Outline, Problem> {
             outline.links.push(link(1, from + 1, &exit, at_destination));
             outline.flows.push(OutlineFlow {
                 name,
-                group: index as u32 + 1,
+                group: outline.groups.number(index),
                 from,
                 to: from + 1,
                 circuit: None,
@@ -81,7 +83,10 @@ pub(super) fn between_hosts(spec: &Spec, outline: &mut Outline) -> Result<(), Pr
         return Ok(());
     }
     let dumbbell = matches!(spec.topology, Topology::Dumbbell(_));
-    let before = if dumbbell { 0 } else { outline.flows.iter().map(|flow| flow.group).max().unwrap_or(0) };
+    if !dumbbell {
+        let before = outline.flows.iter().map(|flow| flow.group).max().unwrap_or(0);
+        outline.groups = GroupNames::new(before, &spec.group);
+    }
     for (index, group) in spec.group.iter().enumerate() {
         if has_own_hosts(group) && dumbbell {
             continue;
@@ -93,7 +98,7 @@ pub(super) fn between_hosts(spec: &Spec, outline: &mut Outline) -> Result<(), Pr
             }
         }
         if !group.transfers.is_empty() {
-            transfers(index, group, before, outline)?;
+            transfers(index, group, outline)?;
             continue;
         }
         let pairs = pairs(index, group, &outline.nodes)?;
@@ -102,7 +107,7 @@ pub(super) fn between_hosts(spec: &Spec, outline: &mut Outline) -> Result<(), Pr
         let numbers = (0..flows as usize).map(|number| (number + 1, pairs[number / group.flows as usize]));
         outline.flows.extend(numbers.map(|(number, (from, to))| OutlineFlow {
             name: format!("{}{number}", group.name),
-            group: before + index as u32 + 1,
+            group: outline.groups.number(index),
             from,
             to,
             circuit: None,
@@ -114,7 +119,7 @@ pub(super) fn between_hosts(spec: &Spec, outline: &mut Outline) -> Result<(), Pr
 }
 
 /// Adds a flow for each pair of hosts that the transfers of a group are between, in the order of their first ones.
-fn transfers(index: usize, group: &GroupSpec, before: u32, outline: &mut Outline) -> Result<(), Problem> {
+fn transfers(index: usize, group: &GroupSpec, outline: &mut Outline) -> Result<(), Problem> {
     let hosts: BTreeMap<_, _> = outline
         .nodes
         .iter()
@@ -136,7 +141,7 @@ fn transfers(index: usize, group: &GroupSpec, before: u32, outline: &mut Outline
         let flow = *numbers.entry((from, to)).or_insert(flows.len());
         if flow == flows.len() {
             let name = format!("{}{}", group.name, flow + 1);
-            let group = before + index as u32 + 1;
+            let group = outline.groups.number(index);
             let (circuit, common) = (None, Some(index));
             flows.push(OutlineFlow { name, group, from, to, circuit, common, trace: Vec::new() });
         }

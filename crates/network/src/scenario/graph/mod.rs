@@ -7,6 +7,7 @@ mod contracts;
 mod fabric;
 mod flows;
 mod generate;
+mod group_names;
 mod groups;
 mod idle_tables;
 mod links;
@@ -24,7 +25,7 @@ mod regular;
 mod route;
 mod settings;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc};
 
 use celltrain_atm::{
     abr::Rate,
@@ -36,10 +37,12 @@ use celltrain_tcp::{IP_HEADER_BYTES, Params, TCP_HEADER_BYTES, TIMESTAMPS_BYTES}
 
 use self::generate::Outline;
 pub(super) use self::{
+    group_names::stands_for_a_number,
     idle_tables::tables_without_links,
     poll::{Poll, Stop},
 };
 pub use self::{
+    group_names::GroupNames,
     links::{Link, LinkParams},
     poll::WORK_BETWEEN_POLLS,
     progress::MAX_OVERLOAD,
@@ -73,6 +76,8 @@ pub struct Graph {
     pub links: Vec<Link>,
     /// Flows: first those that the topology makes, then those added by `[[flow]]`.
     pub flows: Vec<Flow>,
+    /// What the groups of flows are called.
+    pub groups: GroupNames,
     /// Segments that links lose.
     pub losses: Vec<Loss>,
     /// Index of the link whose port the scenario calls the bottleneck, if it names one.
@@ -93,8 +98,10 @@ pub struct Node {
 pub struct Flow {
     /// The name, unlike all others.
     pub name: String,
-    /// Group in tables of results.
+    /// Group in tables of results: [`Graph::groups`] has its name.
     pub group: u32,
+    /// Place, from 1, of the `[[group]]` that makes it, if one does. Its tables hold for the flow, whatever group the results count it to.
+    pub made_by: Option<NonZeroU32>,
     /// Index of the sending host.
     pub from: usize,
     /// Index of the receiving host.
@@ -279,7 +286,7 @@ impl Graph {
         progress::check_backlog(spec.duration, &spec.aal5, &outline.nodes, &links, &flows)?;
         let losses = losses::losses(spec, &names, &links, &flows)?;
         let bottleneck = bottleneck(spec, &outline.nodes, &links, &flows)?;
-        Ok(Self { nodes: outline.nodes, links, flows, losses, bottleneck })
+        Ok(Self { nodes: outline.nodes, links, flows, groups: outline.groups, losses, bottleneck })
     }
 
     /// Whether a link may lose what it carries.

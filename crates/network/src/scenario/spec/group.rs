@@ -14,7 +14,7 @@ use crate::traffic::sizes::array_or_file;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct GroupSpec {
-    /// The group's name. Its flows are named after it: `web1`, `web2`, …
+    /// The group's name, without commas. Its flows are named after it: `web1`, `web2`, …
     pub name: String,
     /// Number of flows; between hosts that are given by `from` and `to`, of each pair of them. 1 to 1 000 000.
     #[serde(default = "one")]

@@ -292,7 +292,7 @@ pub enum IpServes {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FlowSpec {
-    /// The flow's name. Generated flows are named `1`, `2`, … in the order of their sources. `"6 .. 10"` stands for the flows
+    /// The flow's name, without commas. Generated flows are named `1`, `2`, … in the order of their sources. `"6 .. 10"` stands for the flows
     /// `6` to `10`.
     pub name: String,
     /// Name of the sending host; required for a new flow.

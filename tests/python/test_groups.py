@@ -1,0 +1,118 @@
+"""The names of groups of flows, in results, measures and tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import celltrain as ct
+from celltrain.groups import groups_of
+from celltrain.report import run_report
+from celltrain.results.frames import FRAMES
+from celltrain.usual import OF_FLOWS, unresponsive_groups
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Cli
+
+BRIEF = {"topology": {"kind": "dumbbell"}, "duration": "60 ms", "warm-up": "0 s"}
+
+
+def test_groups_have_the_names_that_the_scenario_gives(
+    cli: Cli, scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    """Groups 10 and 20 were called 1 and 2, after the first digits that their flows had in common."""
+    names = ["10", "20", "rtt1", "rtt10", "best of all"]
+    groups = [{"name": name, "flows": 2 if name in ("10", "rtt1") else 1} for name in names]
+    grouped = scenario.with_({**BRIEF, "group": groups, "switch.buffer": "100 cells"})
+    found = ct.run(grouped, replications=2)
+    assert [(one.name, one.flows) for one in found.by_group()] == [
+        ("10", 2),
+        ("20", 1),
+        ("rtt1", 2),
+        ("rtt10", 1),
+        ("best of all", 1),
+    ]
+    of_flows = {"101": "10", "102": "10", "201": "20", "rtt11": "rtt1", "rtt12": "rtt1", "rtt101": "rtt10"}
+    assert groups_of(found.flows) == of_flows | {"best of all1": "best of all"}
+    for one in found.by_group():
+        assert found.estimate(f"goodput of {one.name}") == one.goodput
+    sweep = ct.sweep(grouped, grid={"switch.buffer": ["100 cells"]}, replications=2)
+    assert [one.name for one in sweep.by_group()] == names
+    assert sweep.by_group()[1].points == [found.by_group()[1]]
+    file = tmp_path / "grouped.toml"
+    file.write_text(grouped.to_toml(), encoding="utf-8")
+    printed = cli(
+        "compare", file, "--policies", "epd,ppd", "--measure", "goodput of 20,timeouts of best of all"
+    )
+    assert "goodput of 20" in printed.out.lower()
+
+
+def test_groups_of_a_topology_are_called_by_their_numbers(scenario: ct.Scenario) -> None:
+    lot = {"kind": "parking-lot", "switches": 3, "sources": 2}
+    beside = {
+        **BRIEF,
+        "topology": lot,
+        "group": [{"name": "web", "from": "src1", "to": "dest2"}],
+        "flow": [
+            {"name": "alone", "from": "src1", "to": "dest3"},
+            {"name": "web1", "group": 9},
+            {"name": "4", "group": 3},
+        ],
+    }
+    found = ct.run(scenario.with_(beside), replications=1)
+    assert groups_of(found.flows) == {
+        "1": "group 1",
+        "2": "group 1",
+        "3": "group 2",
+        "4": "web",
+        "web1": "group 9",
+        "alone": "no group",
+    }
+    assert found.flows["group"].to_list() == [1, 1, 2, 3, 9, 0]
+    assert found.estimate("goodput of group 9") == found.estimate("goodput of web1")
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "name", "why"),
+    [
+        ("group", "name", "a,b", "expected a name without commas, which divide lists of measures"),
+        ("flow", "name", "a,b", "expected a name without commas, which divide lists of measures"),
+        (
+            "group",
+            "name",
+            "no group",
+            'expected another name than "no group", which stands for a group without',
+        ),
+        (
+            "group",
+            "name",
+            "group 12",
+            'expected another name than "group 12", which stands for a group without',
+        ),
+    ],
+)
+def test_names_that_cannot_be_chosen_are_refused(
+    scenario: ct.Scenario, table: str, key: str, name: str, why: str
+) -> None:
+    with pytest.raises(ct.ScenarioError, match=f"{table}.0.{key}: {why}"):
+        scenario.with_({**BRIEF, table: [{key: name}]})
+
+
+def test_results_without_the_names_of_groups_have_none(scenario: ct.Scenario) -> None:
+    """As those of older versions."""
+    grouped = scenario.with_({**BRIEF, "group": [{"name": "few"}, {"name": "many", "flows": 2}]})
+    found = ct.run(grouped, replications=1, trace=True)
+    units = {name: unit for name, unit in found.manifest["units"].items() if name != "group_name"}
+    frames = {name: getattr(found, name) for name in FRAMES}
+    frames["flows"] = found.flows.drop("group_name")
+    older = ct.Result({**found.manifest, "units": units}, frames.__getitem__)
+    assert older.by_group() == []
+    assert unresponsive_groups(older.rows("flows", *OF_FLOWS)) == {}
+    with pytest.raises(ct.InputError, match="these runs lack the column 'group_name' of flows"):
+        older.estimate("goodput of many")
+    assert run_report(older)
+    for figure in (older.plot.windows(), older.plot.flows()):
+        figure.clear()
