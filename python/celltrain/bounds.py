@@ -13,7 +13,7 @@ Bounds = tuple[float, float]
 UNBOUNDED: Bounds = (-math.inf, math.inf)
 
 _SHARES = ("fairness_index", "efficiency", "utilisation")
-_PARTS = ("goodput", "cell loss ratio", "CLR", "PRR", "utilisation")
+_PARTS = ("goodput", "loss ratio", "cell loss ratio", "CLR", "PRR", "utilisation")
 _CORRELATION = "synchronisation_index"
 _SIGNED = "excess"
 
@@ -25,7 +25,9 @@ def bounds(measure: Measure) -> Bounds:
     and correlations between -1 and 1.
     """
     name = measure.name
-    if name in _SHARES or name.startswith(("cell_loss_ratio", "excess_fairness", "retransmission_ratio")):
+    if name in _SHARES or name.startswith(
+        ("cell_loss_ratio", "link_loss_ratio", "excess_fairness", "retransmission_ratio")
+    ):
         return (0.0, 1.0)
     if name == _CORRELATION:
         return (-1.0, 1.0)

@@ -168,7 +168,7 @@ def test_counts_of_flows_have_the_unit_of_what_links_carry(scenario: ct.Scenario
     of_packets = short.with_({"link.framing": "packets", "switch.buffer": "20 packets"})
     for one, unit in ((short, "cells"), (of_packets, "packets")):
         result = ct.run(one, replications=1)
-        assert result.plot.cdf("cells_sent").axes[0].get_xlabel() == f"cells sent ({unit})"
+        assert result.plot.cdf("cells_sent").axes[0].get_xlabel() == f"traffic sent ({unit})"
         assert result.plot.cdf("segments_sent").axes[0].get_xlabel() == "segments sent (segments)"
 
 

@@ -122,7 +122,7 @@ def test_a_run_prints_the_measures_that_were_chosen(cli: Cli, scenario: ct.Scena
     words = ("run", file, "--measure")
     printed = cli(*words, "Goodput of many,efficiency").out
     assert re.search(r"goodput of many +[\d.]+ ± [\d.]+ Mbit/s *\n *efficiency +[\d.]+ ± ", printed)
-    assert "cell loss ratio" not in printed
+    assert "loss ratio" not in printed
     rows = json.loads(cli(*words, "goodput of many,efficiency", "--json").out)["metrics"]
     assert [row["metric"] for row in rows] == ["goodput of many", "efficiency"]
     for wrong, said in (

@@ -398,8 +398,8 @@ def test_a_column_of_flows_is_in_the_unit_of_each_point(tmp_path: Path) -> None:
                 sweep.difference(COUNTS, "link.framing")
             (said,) = answers(sweep_report(sweep))
             assert said == (
-                "Cells discarded of game is in cells or packets: points that count different things are not "
-                "compared."
+                "Traffic discarded of game is in cells or packets: points that count different things are "
+                "not compared."
             )
 
 

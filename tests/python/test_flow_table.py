@@ -47,7 +47,7 @@ def test_each_flow_has_a_line_on_demand(cli: Cli, scenario_file: Path) -> None:
     assert "Flows" not in cli(*words).out
     assert "flows" not in as_json(cli(*words, "--json"))
     head, first, second, probe = table_below(cli(*words, "--flows").out, "Flows")
-    assert head == ["flow", "goodput", "cells discarded", "segments sent again", "completion time"]
+    assert head == ["flow", "goodput", "traffic discarded", "segments sent again", "completion time"]
     assert first[0] == "1"
     assert re.fullmatch(r"[0-9.]+ ± [0-9.]+ ms", first[-1])
     assert (second[0], second[-1]) == ("2", "not ended in 2 of 2 runs")

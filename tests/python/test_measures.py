@@ -135,7 +135,8 @@ def test_a_measure_is_explained(cli: Cli) -> None:
     assert "did you mean 'goodput' or " in answer.err
     assert cli("measures", "Fairness index").out == cli("measures", "fairness_index").out
     assert cli("measures", "fairness", "index").out == cli("measures", "fairness_index").out
-    assert "'cell_loss_ratio'" in cli("measures", "loss ratio").err
+    assert "'cell_loss_ratio'" in cli("measures", "cell loss").err
+    assert "cell_loss_ratio (loss ratio, CLR)" in cli("measures", "loss ratio").out
     assert json.loads(cli("measures", "gain of pairing", "--json").out)["words"][0]["place"] == "compare"
     assert len(cli("measures", "nothing like it").err) < 200
 

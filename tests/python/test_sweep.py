@@ -465,7 +465,7 @@ def test_the_measures_that_are_printed_can_be_chosen(cli: Cli, scenario_file: Pa
         assert said in answer.err
         assert not out.exists(), "nothing was run"
     usual = cli(*brief).out
-    assert "cell loss ratio" in usual
+    assert "loss ratio" in usual
     chosen = cli(*brief, "--measure", "timeouts,Fairness index", "--measure", "timeouts").out
     head, first = (line.split() for line in chosen.splitlines()[2:5:2])
     assert head == ["switch.buffer", "timeouts", "fairness", "index"]

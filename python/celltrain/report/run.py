@@ -97,7 +97,7 @@ def _answers(result: Result, units: Mapping[str, str], *, is_of_transfers: bool)
     # The goodput of transfers that are complete says how much they carry, not how evenly they share.
     parts_ = [] if is_of_transfers or "goodput" not in units else _evenness(result, units)
     if "cell_loss_ratio" in units:
-        parts_.append(f"cell loss ratio {said('cell_loss_ratio')}")
+        parts_.append(f"loss ratio {said('cell_loss_ratio')}")
     lines = [", ".join([delivered, *parts_]) + "."]
     if "fct_p50" in units:
         lines.insert(0 if is_of_transfers else 1, _completion(result, units))

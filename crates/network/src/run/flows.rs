@@ -7,10 +7,11 @@ use super::{
     Experiment, FlowCounts, bits_per_second,
     completions::{Completion, Completions, quantile_of},
     minimum_rate,
+    tables::of_all,
 };
 use crate::{
     measures::{Delays, Excess, Together, registry},
-    scenario::Flow,
+    scenario::{Flow, Framing},
     table::{Column, Table},
 };
 
@@ -139,6 +140,15 @@ impl Experiment<'_> {
             ],
         )
     }
+        .counted_in("cells", self.carried())
+    }
+
+    /// What the first links of flows carry: cells, packets, or some the one and some the other.
+    fn carried(&self) -> &'static str {
+        of_all(self.graph.flows.iter().map(|flow| match self.graph.links[flow.route[0]].framing {
+            Framing::Cells => "cells",
+            Framing::Packets => "packets",
+        }))
 }
 
 /// A column of what `get` says of each flow's delays by themselves; NaN where they are not measured.

@@ -88,8 +88,8 @@ fn buffer_unit(graph: &Graph, port: &Port) -> &'static str {
     if in_bytes && port.location == Location::Switch { "B" } else { port.unit() }
 }
 
-/// The units of several ports in the head of a column.
-fn of_all<'a>(units: impl Iterator<Item = &'a str>) -> &'static str {
+/// The units of several ports or flows in the head of a column.
+pub(super) fn of_all<'a>(units: impl Iterator<Item = &'a str>) -> &'static str {
     let units: BTreeSet<_> = units.collect();
     match [units.contains("cells"), units.contains("packets"), units.contains("B")] {
         [_, false, false] => "cells",
