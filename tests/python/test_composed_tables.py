@@ -13,10 +13,10 @@ import celltrain as ct
 from celltrain import registry, text
 from celltrain.comparison.result import Comparison
 from celltrain.hops import hops, hops_per_second
-from celltrain.report import comparison_report
+from celltrain.report import comparison_report, run_report
 from celltrain.report.sweep import sweep_report
 from celltrain.results.censored import TRANSFERS, Censored
-from celltrain.sweeps.censored import incomparable
+from celltrain.sweeps.censored import censored_beside, incomparable
 from celltrain.usual import leading
 from celltrain.verdicts import Verdict
 
@@ -170,7 +170,7 @@ def test_times_mislead_from_a_hundredth_that_is_turned_away(
 
 
 def test_the_times_of_a_group_that_is_all_there_is_are_those_of_the_run() -> None:
-    """The counts of a group do not tell which of its transfers were turned away."""
+    """Those that were turned away too."""
     group = {"name": "mice", "traffic": {**SHORT["traffic"], "most-active": 1}}
     alone = {key: value for key, value in SHORT.items() if key != "traffic"}
     scenario = ct.Scenario.from_dict({**alone, "topology": {"kind": "dumbbell"}, "group": [group]})
@@ -180,6 +180,54 @@ def test_the_times_of_a_group_that_is_all_there_is_are_those_of_the_run() -> Non
         assert found.censored(variant, "fct_mean of mice") == found.censored(variant, "fct_mean")
     with pytest.raises(ct.InputError, match="unknown variant"):
         found.censored("none-such", "fct_mean of mice")
+
+
+def test_transfers_that_were_turned_away_are_those_of_their_group() -> None:
+    """All of the run were said to be of each group."""
+    crowded = {"name": "mice", "traffic": {**SHORT["traffic"], "most-active": 1}}
+    groups = [crowded, {"name": "bees", "traffic": SHORT["traffic"]}]
+    alone = {key: value for key, value in SHORT.items() if key != "traffic"}
+    scenario = ct.Scenario.from_dict({**alone, "topology": {"kind": "dumbbell"}, "group": groups})
+    names = ["fct_mean of mice", "fct_mean of bees"]
+    found = ct.compare(scenario, {"small": {"switch.buffer": "10 packets"}, "large": {}}, measures=names)
+    swept = ct.sweep(scenario, grid={"switch.buffer": ["10 packets"]}, measures=names)
+    result = found.results["small"]
+    away = {name: sum(result.sample(f"flows_turned_away of {name}")) for name in ("mice", "bees")}
+    assert away["bees"] == 0 < away["mice"] == sum(result.sample("flows_turned_away"))
+    for mice, bees in (
+        [found.censored("small", name) for name in names],
+        [censored_beside(swept, name)[0] for name in names],
+    ):
+        assert mice is not None
+        assert bees is not None
+        assert (mice.away, bees.away) == (away["mice"], 0)
+        assert (mice.kind.mark, bees.kind.mark) == ("not ended or turned away", "not ended")
+
+
+def test_pictures_say_that_transfers_were_turned_away() -> None:
+    """They were said not to have ended, or nothing was said of them."""
+    crowded = {**SHORT["traffic"], "most-active": 1}
+    scenario = ct.Scenario.from_dict({**SHORT, "traffic": crowded, "measures": {"distributions": True}})
+    found = ct.run(scenario, replications=1)
+    ended, left, away = (
+        int(found.estimate(f"flows_{name}").mean) for name in ("completed", "unfinished", "turned_away")
+    )
+    assert away > 0
+    part = f"{left + away:,} of {ended + left + away:,}"
+    (legend,) = found.plot.cdf("flow_completion_time").legends
+    assert legend.get_texts()[0].get_text().endswith(f"; {part} not ended or turned away")
+    (own,) = found.plot.cdf("flow_completion_time", "1").legends
+    assert re.search(r"; [\d,]+ of [\d,]+ not ended or turned away$", own.get_texts()[0].get_text())
+    assert part not in own.get_texts()[0].get_text()
+    said = " ".join(one.get_text() for one in found.plot.flows().texts)
+    assert f"{part} transfers had not ended or were turned away: their times are left out" in " ".join(
+        said.split()
+    )
+    assert "Half of the transfers that ended take " in run_report(found)
+    few = {"all": {"traffic.most-active": 100}, "few": {}}
+    compared = ct.compare(scenario, few, replications=3, measures=["fct_mean"])
+    caption = " ".join(one.get_text() for one in compared.plot.compare(["fct_mean"]).texts)
+    assert "too many transfers had not ended or were turned away" in " ".join(caption.split())
 
 
 def test_hops_are_called_after_what_ports_count(cli: Cli, tmp_path: Path, scenario: ct.Scenario) -> None:

@@ -451,7 +451,7 @@ def test_words_that_can_be_read_in_very_many_ways_are_read_at_once() -> None:
 
 def test_a_distribution_has_every_value() -> None:
     result = ct.run(ct.load(LOST_CELL).with_(duration="300 ms"), replications=3)
-    values, unit, undefined, _ = values_of(result, "goodput")
+    values, unit, undefined, *_ = values_of(result, "goodput")
     assert (len(values), unit, undefined) == (6, "bit/s", 0), "one value for each flow and replication"
     assert values.tolist() == sorted(result.flows["goodput"].to_list())
     (axis,) = result.plot.cdf("goodput").axes

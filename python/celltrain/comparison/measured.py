@@ -174,7 +174,7 @@ class Measured(FramesOfVariants):
         whole = self._censored.get(kind, {}).get(variant)
         if some is not None:
             with suppress(InputError):
-                own = Censored.of(kind, kind.counts, lambda count: sample(f"{count} of {some.owner}"))
+                own = Censored.of_owner(kind, some.owner, sample)
                 return own_or_whole(own, whole)
         return whole
 

@@ -118,20 +118,21 @@ def _of_flows(result: Result) -> "tuple[list[list[float | None]], str, str, str]
     """What is drawn of each flow, what it is called, its unit, and what is said below."""
     by_flow = result.by_flow()
     goodput = [part["goodput"].to_list() for part in by_flow]
-    if not only_transfers(result) or not {*TIMES, *TRANSFERS.counts} <= {*result.flows.columns}:
+    columns = {*result.flows.columns}
+    if not only_transfers(result) or not {*TIMES, *TRANSFERS.counts} <= columns:
         return goodput, "goodput", "bit/s", ""
     one_each, mean = ([part[name].to_list() for part in by_flow] for name in TIMES)
     both = zip(one_each, mean, strict=True)
     times = [one if any(map(_is_known, one)) or not any(map(_is_known, some)) else some for one, some in both]
-    ended, unfinished = (int(result.flows[name].sum()) for name in TRANSFERS.counts)
-    found = Censored(TRANSFERS, ended, unfinished)
+    found = Censored.of(TRANSFERS, columns, lambda name: result.flows[name].drop_nulls().to_list())
+    assert found is not None, "the flows have the counts"
     if not any(map(_is_known, chain(*times))):
-        reason = "ended" if found.unfinished else "began in the measured time"
+        reason = "ended" if found.mark else "began in the measured time"
         return goodput, "goodput", "bit/s", f"no transfer {reason}, so there are no completion times"
     left_out = f"{found.part} transfers {found.kind.had_not}: their times are left out"
     are_single = all(one is other for one, other in zip(times, one_each, strict=True))
     what = "completion time" if are_single else "mean completion time"
-    return times, what, "s", left_out if found.unfinished else ""
+    return times, what, "s", left_out if found.mark else ""
 
 
 def _defined(sample: "Sequence[float | None]") -> list[float]:

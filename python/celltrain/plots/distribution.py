@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltrain.cells import CELL_BITS, CELL_RATE
@@ -9,6 +10,7 @@ from celltrain.distributions import Bins, merged
 from celltrain.errors import InputError, unknown
 from celltrain.plots.style import COLOURS, legend_columns, legible, logarithmic, panels, styled
 from celltrain.registry import measures, unmeasured
+from celltrain.results.censored import REQUESTS, TRANSFERS, Censored, own_or_whole
 from celltrain.text import either, quantity, scale, with_unit
 from celltrain.traces import THRESHOLD, UNLIMITED
 
@@ -77,6 +79,8 @@ class Sample(NamedTuple):
     """Values of the results that are left out, as ratios of which nothing happened."""
     bins: Bins | None = None
     """The bins that the values stand for, if the results have no more of them."""
+    absent: str = ""
+    """How many transfers or requests have no time, as "3 of 6 not ended"; empty where all have one."""
 
 
 def values_of(result: "Result", name: str, entity: str | None = None, begin: float = 0.0) -> Sample:
@@ -140,7 +144,21 @@ def _kept(result: "Result", name: str, entity: str | None) -> Sample:
         raise InputError(f"{name} has no values" + (f" of {entity}" if entity else ""))
     bins = Bins.of(frame, 1e-12, _largest(result, name, entity))
     drawn = min(bins.count, MOST_VALUES)  # of very many values, ranks at equal distances stand for all
-    return Sample(bins.at(np.arange(1, drawn + 1) * (bins.count / drawn)), "s", bins=bins)
+    values = bins.at(np.arange(1, drawn + 1) * (bins.count / drawn))
+    return Sample(values, "s", bins=bins, absent=_absent(result, name, entity))
+
+
+def _absent(result: "Result", name: str, owner: str | None) -> str:
+    """What is said of transfers or requests without a time, of a flow or of all."""
+    kind = {COMPLETIONS: TRANSFERS, RESPONSES: REQUESTS}.get(name)
+    if kind is None:
+        return ""
+    known = [metric for (metric,) in dict.fromkeys(result.rows("summary", "metric"))]
+    whole = Censored.of(kind, known, result.sample)
+    with suppress(InputError):
+        found = whole if owner is None else own_or_whole(Censored.of_owner(kind, owner, result.sample), whole)
+        return "" if found is None else found.mark
+    return ""  # of an older version, which did not count those of each flow
 
 
 def _largest(result: "Result", name: str, entity: str | None) -> float:
@@ -285,7 +303,8 @@ def _entry(name: str, sample: Sample) -> str:
     percentiles = (_percentile(sample, one) for one in PERCENTILES)
     said = f"{name}: {', '.join(quantity(one, sample.unit, 3) for one in percentiles)}"
     size = len(sample.values) + sample.undefined
-    return f"{said}; {sample.undefined:,} of {size:,} values undefined" if sample.undefined else said
+    undefined = f"{sample.undefined:,} of {size:,} values undefined" if sample.undefined else ""
+    return "; ".join(filter(None, (said, sample.absent, undefined)))
 
 
 def _curve(values: "Values") -> "tuple[Values, Values]":

@@ -161,9 +161,9 @@ def _completion(result: Result, units: Mapping[str, str]) -> str:
 
 
 def _that_ended(result: Result, units: Mapping[str, str]) -> str:
-    """What stands behind the word transfers where times are those of some: others had not ended."""
-    has_others = "flows_unfinished" in units and result.estimate("flows_unfinished").mean > 0
-    return " that ended" if has_others else ""
+    """What stands behind the word transfers where times are those of some: others have none."""
+    without = [name for name in censored.TRANSFERS.counted[1:] if name in units]
+    return " that ended" if any(result.estimate(name).mean > 0 for name in without) else ""
 
 
 def _completions(page: Page, result: Result, units: Mapping[str, str]) -> Collection[str]:

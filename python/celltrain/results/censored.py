@@ -20,7 +20,6 @@ __all__ = [
     "REQUESTS",
     "SOME_AWAY",
     "TRANSFERS",
-    "TURNED_AWAY",
     "Censored",
     "Kind",
     "are_alike",
@@ -46,9 +45,6 @@ ANSWERS = (
 )
 """Metrics by which `are_alike` decides."""
 
-TURNED_AWAY = "flows_turned_away"
-"""The metric that counts short flows that could not begin, as too many were under way."""
-
 _ALIKE = 2
 """The multiple of the mean response time up to which all response times are alike."""
 
@@ -72,6 +68,8 @@ class Kind:
     """What people call their times."""
     counts: tuple[str, str]
     """The metrics that count those that ended and the others."""
+    away: str
+    """The metric that counts those that were turned away; empty where none can be."""
     metrics: tuple[str, ...]
     """How the names of metrics begin that are about those that ended."""
     waits_for_all: tuple[str, ...]
@@ -86,6 +84,11 @@ class Kind:
     """What they were when their runs ended."""
 
     @property
+    def counted(self) -> tuple[str, ...]:
+        """The metrics that count them, of runs and of flows."""
+        return (*self.counts, self.away) if self.away else self.counts
+
+    @property
     def too_many(self) -> str:
         """Why their times are not compared."""
         return f"too many {self.many} {self.had_not}"
@@ -95,6 +98,7 @@ TRANSFERS = Kind(
     many="transfers",
     times="completion",
     counts=("flows_completed", "flows_unfinished"),
+    away="flows_turned_away",
     metrics=("fct_", "slowdown_"),
     waits_for_all=("fct_max",),
     least=0.0,
@@ -116,6 +120,7 @@ REQUESTS = Kind(
     many="requests",
     times="response",
     counts=("requests_completed", "requests_unfinished"),
+    away="",
     metrics=("response_time_",),
     waits_for_all=(),
     # Whenever a run ends, clients that ask and ask again have some open requests.
@@ -155,10 +160,17 @@ class Censored(NamedTuple):
         alike = kind is REQUESTS and are_alike(
             over_runs({name: sample(name) for name in ANSWERS if name in known})
         )
-        away = 0
-        if kind is TRANSFERS and TURNED_AWAY in known:
-            away = sum(map(int, _defined(sample(TURNED_AWAY))))
+        away = sum(map(int, _defined(sample(kind.away)))) if kind.away in known else 0
         return Censored(SOME_AWAY if away else kind, ended, unfinished, alike, away)
+
+    @staticmethod
+    def of_owner(kind: Kind, owner: str, sample: Callable[[str], Sequence[float]]) -> "Censored | None":
+        """As `of`, of a group or a flow.
+
+        Raises:
+            InputError: the results do not say how many of these ended.
+        """
+        return Censored.of(kind, kind.counted, lambda name: sample(f"{name} of {owner}"))
 
     @property
     def counts(self) -> tuple[int, int]:

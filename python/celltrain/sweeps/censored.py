@@ -9,7 +9,6 @@ from celltrain.registry import of_flows
 from celltrain.results.censored import (
     ANSWERS,
     REQUESTS,
-    TURNED_AWAY,
     Censored,
     Kind,
     kind_of,
@@ -26,7 +25,7 @@ __all__ = ["censored_at", "censored_beside", "incomparable", "incomparable_point
 def censored_at(sweep: "Measured", kind: Kind) -> list[Censored | None]:
     """What ended at every point, in the order of `Sweep.points`; None where nothing says."""
     known = sweep.units.keys()
-    needed = (*kind.counts, *(ANSWERS if kind is REQUESTS else (TURNED_AWAY,)))
+    needed = (*kind.counted, *(ANSWERS if kind is REQUESTS else ()))
     every = {name: sweep.samples(name) for name in needed if name in known}
 
     def at(place: int) -> Censored | None:
@@ -45,7 +44,7 @@ def censored_beside(sweep: "Measured", metric: str) -> list[Censored | None]:
         return []
     if some is not None:
         with suppress(InputError):
-            own = {count: sweep.samples(f"{count} of {some.owner}") for count in kind.counts}
+            own = {count: sweep.samples(f"{count} of {some.owner}") for count in kind.counted}
             every = enumerate(sweep.censored(kind))
             return [own_or_whole(_of_place(kind, own, place), whole) for place, whole in every]
     return sweep.censored(kind)

@@ -245,6 +245,7 @@ pub static FLOW: &[Measure] = measures![Flow:
     ("completion_time", "completion time", "F_i", "s", "time from the start of a finite transfer until its last byte reached the receiver, wherever in the run it began; NaN for other flows, and where bytes are missing when the run ends", "-", "Dukkipati and McKeown 2006", LESS),
     ("flows_completed", "transfers completed", "", "events", "short flows and finite transfers that began in the measured part and ended", SUM, OURS, None),
     ("flows_unfinished", "unfinished transfers", "", "events", "short flows and finite transfers that began in the measured part and had not ended when the run did", SUM, OURS, LESS),
+    ("flows_turned_away", "transfers turned away", "", "events", "short flows that arrived in the measured part when as many as may be were under way", SUM, OURS, LESS),
     ("fct_mean", "mean flow completion time", "E[f]", "s", "mean completion time of these transfers, over those that ended; nothing where none did", "-", "Dukkipati and McKeown 2006", LESS),
     ("fct_p50", "median flow completion time", "f_50", "s", "the completion time that half of them did not exceed", "-", "Dukkipati and McKeown 2006", LESS),
     ("fct_p95", "95th percentile of the flow completion time", "f_95", "s", "the completion time that 95 % of them did not exceed", "-", "Dukkipati and McKeown 2006", LESS),

@@ -66,11 +66,11 @@ impl Experiment<'_> {
             vec![
                 ("flow", Column::Text(graph.flows.iter().map(|flow| flow.name.clone()).collect())),
                 ("group", Column::Count(graph.flows.iter().map(|flow| u64::from(flow.group)).collect())),
-                ("kind", Column::Text(kinds)),
                 (
                     "group_name",
                     Column::Text(graph.flows.iter().map(|flow| graph.groups.name(flow.group)).collect()),
                 ),
+                ("kind", Column::Text(kinds)),
                 ("source", Column::Text(graph.flows.iter().map(|flow| node(flow.from)).collect())),
                 ("destination", Column::Text(graph.flows.iter().map(|flow| node(flow.to)).collect())),
                 ("round_trip", Column::Number(graph.flows.iter().map(round_trip).collect())),
@@ -127,6 +127,7 @@ impl Experiment<'_> {
                 ("completion_time", Column::Number(transfers)),
                 ("flows_completed", ended(&|done, _| done.len() as f64)),
                 ("flows_unfinished", ended(&|_, unfinished| unfinished as f64)),
+                ("flows_turned_away", count(|flow| flow.turned_away)),
                 (
                     "fct_mean",
                     ended(&|done, _| {
@@ -139,7 +140,6 @@ impl Experiment<'_> {
                 ("fct_max", quantile(1.0)),
             ],
         )
-    }
         .counted_in("cells", self.carried())
     }
 
@@ -149,6 +149,7 @@ impl Experiment<'_> {
             Framing::Cells => "cells",
             Framing::Packets => "packets",
         }))
+    }
 }
 
 /// A column of what `get` says of each flow's delays by themselves; NaN where they are not measured.
