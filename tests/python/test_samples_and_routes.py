@@ -60,6 +60,18 @@ def test_samples_that_miss_a_queue_are_told() -> None:
     assert [line for line in found.notes if "samples of its occupancy" in line and "under coarse" in line]
 
 
+def test_samples_in_packets_miss_a_queue_of_bytes() -> None:
+    """Nothing was said where the two count different things."""
+    packets = {"link": {**INCAST["link"], "framing": "packets"}, "switch": {"buffer": "1 MB"}}
+    scenario = ct.Scenario.from_dict({**INCAST, **packets, "sample": "20 ms"})
+    result = ct.run(scenario, trace=True, replications=1)
+    (said_of_it,) = peaks_of(result)
+    largest = result.estimate("occupancy_max").mean / 1e3
+    held = f"held up to {largest:.0f} kB, but the samples of its occupancy reach 0 packets: "
+    assert said_of_it.startswith(f'port "switch1 > switch2" {held}')
+    assert peaks_of(ct.run(scenario.with_(sample="10 us"), trace=True, replications=1)) == []
+
+
 def test_a_shorter_sample_period_is_one_that_can_be() -> None:
     """Ten million samples at most cover a run."""
     assert _finer("1 ms", 1.0) == 'set sample = "100 us", or '

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltrain import statistics, text
+from celltrain.notes.framing import packet_of
+from celltrain.notes.tables import flow_tables, traffic_of
 from celltrain.quantities import in_base_unit
 from celltrain.scenario import Scenario
 
@@ -28,6 +30,12 @@ FINER = 10
 MOST_SAMPLES = 1e7
 """The most samples that may cover a run."""
 
+BYTES = "B"
+"""The unit of buffers of which samples count packets."""
+
+VARYING, LARGEST = "exponential", 65_535
+"""The distribution of packets that are not all of one size, and the octets of the largest packet of IP."""
+
 PEAKS = ("replication", "port", "switch", "counted", "buffer_unit", "occupancy_max")
 """Columns of ports that say how much they held at most."""
 
@@ -37,23 +45,38 @@ class _Peak(NamedTuple):
 
     unit: str
     largest: float
+    counted: str
+    """What samples count: cells or packets."""
     sampled: float
+    size: float
+    """What one of these holds at most, in the unit of the largest occupancy."""
+
+    @property
+    def least(self) -> float:
+        """The fewest cells or packets that the largest occupancy was."""
+        return self.largest / self.size
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether it is no small one, and the samples are far below."""
+        return self.least >= LEAST and self.sampled < PART * self.least
 
 
 def missed_peaks(result: "Result", scenario: Scenario) -> list[str]:
     """A sentence if the largest sample of an occupancy is far below what the port held."""
     if not result.is_traced:
         return []
-    every = dict(_peaks(result, scenario.warm_up))
-    top = max((peak.largest for peak in every.values()), default=0.0)
-    peaks = {port: peak for port, peak in every.items() if _is_missed(peak) and peak.largest > PART * top}
+    every = dict(_peaks(result, scenario))
+    top = max((peak.least for peak in every.values()), default=0.0)
+    peaks = {port: peak for port, peak in every.items() if peak.is_missed and peak.least > PART * top}
     if not peaks:
         return []
-    worst = max(peaks, key=lambda port: peaks[port].largest - peaks[port].sampled)
+    worst = max(peaks, key=lambda port: peaks[port].least - peaks[port].sampled)
     bottleneck = result.manifest.get("bottleneck")
     port = bottleneck if bottleneck in peaks else worst
     others = f", and the same holds for {text.counted(len(peaks) - 1, 'more port')}" if len(peaks) > 1 else ""
-    largest, sampled = (text.quantity(one, peaks[port].unit, 3) for one in peaks[port][1:])
+    peak = peaks[port]
+    largest, sampled = text.quantity(peak.largest, peak.unit, 3), text.quantity(peak.sampled, peak.counted, 3)
     period = scenario.resolved()["sample"]
     said = (
         f'port "{port}" held up to {largest}, but the samples of its occupancy reach {sampled}{others}: '
@@ -73,26 +96,30 @@ def _finer(period: object, duration: float) -> str:
     return f'set sample = "{float(f"{finer / factor:.6g}"):g} {unit.replace("µ", "u")}", or '
 
 
-def _is_missed(peak: _Peak) -> bool:
-    return peak.largest >= LEAST and peak.sampled < PART * peak.largest
-
-
-def _peaks(result: "Result", begin: float) -> Iterator[tuple[str, _Peak]]:
-    """The peaks of ports of switches, of which samples and buffers count the same, after the warm-up.
-
-    Of those that held enough in some replication.
-    """
-    ports: dict[tuple[str, str], list[tuple[int, float]]] = {}
+def _peaks(result: "Result", scenario: Scenario) -> Iterator[tuple[str, _Peak]]:
+    """The peaks of the ports of switches after the warm-up: of those that held enough in some replication."""
+    ports: dict[tuple[str, str, str], list[tuple[int, float]]] = {}
     for replication, port, of_switch, counted, unit, largest in result.rows("ports", *PEAKS):
-        if of_switch and counted == unit:
-            ports.setdefault((port, unit), []).append((replication, largest))
+        if of_switch:
+            ports.setdefault((port, counted, unit), []).append((replication, largest))
+    packet = _largest_packet(scenario) if any(unit == BYTES for _, _, unit in ports) else 1.0
+    sizes = {key: packet if key[2] == BYTES else 1.0 for key in ports}
     # Most ports of a large network hold next to nothing: their samples are not looked at.
-    full = {key: some for key, some in ports.items() if max(most for _, most in some) >= LEAST}
+    full = {key: some for key, some in ports.items() if max(most for _, most in some) >= LEAST * sizes[key]}
     sampled = {
-        (one.replication, one.entity): max(one.value[bisect_left(one.t, begin) :], default=0.0)
-        for one in result.time_series("occupancy", [port for port, _ in full])
+        (one.replication, one.entity): max(one.value[bisect_left(one.t, scenario.warm_up) :], default=0.0)
+        for one in result.time_series("occupancy", [port for port, *_ in full])
     }
-    for (port, unit), some in full.items():
+    for (port, counted, unit), some in full.items():
         both = [(most, sampled[run, port]) for run, most in some if (run, port) in sampled]
         if both:
-            yield port, _Peak(unit, *map(statistics.mean, zip(*both, strict=True)))
+            largest, sample = map(statistics.mean, zip(*both, strict=True))
+            yield port, _Peak(unit, largest, counted, sample, sizes[port, counted, unit])
+
+
+def _largest_packet(scenario: Scenario) -> float:
+    """The octets of the largest packet that a flow may send."""
+    return max(
+        LARGEST if traffic_of(tables).get("packet-distribution") == VARYING else packet_of(tables)
+        for _, tables in flow_tables(scenario, scenario.resolved())
+    )
