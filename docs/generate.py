@@ -86,8 +86,8 @@ A value belongs to one replication. `celltrain run` prints the mean over the rep
 The **bottleneck** is the switch port with the highest offered load: what the flows across it would send in a run if only
 their sources, the rates and policers of their VCs, and the links before it held them back, headers and padding included,
 divided by what its link carries in that time. Among equals it is the first. It follows from the scenario alone, so every
-replication and every variant of a topology uses the same port, and reports name it. For another port, read its row
-of `ports`.
+replication and every variant of a topology uses the same port, and reports name it. `measures.bottleneck`
+names [another port](../how-to/measure-delays-and-queues.md#at-a-port-of-your-choice), and the table `ports` has all.
 
 Generated from the registry by `make generate`.
 """

@@ -50,7 +50,10 @@ class Measured(FramesOfVariants):
         said = {port or "none, there is no switch": names for port, names in variants.items()}
         if len(said) == 1:
             return next(iter(said))
-        return "; ".join(f"{port} ({text.listed(names)})" for port, names in said.items())
+        # A variant that chose its port is called after it.
+        return "; ".join(
+            port if names == [port] else f"{port} ({text.listed(names)})" for port, names in said.items()
+        )
 
     @property
     def scenario(self) -> Scenario:

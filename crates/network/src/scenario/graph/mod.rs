@@ -36,19 +36,19 @@ use celltrain_engine::quantity::{BitRate, Duration};
 use celltrain_tcp::{IP_HEADER_BYTES, Params, TCP_HEADER_BYTES, TIMESTAMPS_BYTES};
 
 use self::generate::Outline;
-pub(super) use self::{
-    group_names::stands_for_a_number,
-    idle_tables::tables_without_links,
-    poll::{Poll, Stop},
-};
 pub use self::{
     group_names::GroupNames,
     links::{Link, LinkParams},
     poll::WORK_BETWEEN_POLLS,
     progress::MAX_OVERLOAD,
 };
+pub(super) use self::{
+    group_names::stands_for_a_number,
+    idle_tables::tables_without_links,
+    poll::{Poll, Stop},
+};
 use super::{
-    error::{Problem, suggestion},
+    error::{Problem, known as listed, suggestion},
     spec::{LossDirection, NodeKind, Spec, Start, Traffic},
 };
 
@@ -341,12 +341,20 @@ fn bottleneck(spec: &Spec, nodes: &[Node], links: &[Link], flows: &[Flow]) -> Re
         return Err(Problem::new("measures.bottleneck", message));
     }
     let known: Vec<_> = of_switches().take(MAX_SUGGESTED_PORTS).map(name).collect();
-    let near = suggestion(wanted, "ports of switches", known.iter().map(String::as_str));
-    Err(Problem::new("measures.bottleneck", format!("unknown port \"{wanted}\"{near}")))
+    let message = if links.iter().any(|link| name(link) == *wanted) {
+        let there = listed("ports of switches", known.iter().map(String::as_str));
+        format!(
+            "\"{wanted}\" is the port of a host: expected that of a switch, where flows share a buffer{there}"
+        )
+    } else {
+        let near = suggestion(wanted, "ports of switches", known.iter().map(String::as_str));
+        format!("unknown port \"{wanted}\"{near}")
+    };
+    Err(Problem::new("measures.bottleneck", message))
 }
 
 /// The most ports among which the nearest name is looked for.
-const MAX_SUGGESTED_PORTS: usize = 1000;
+const MAX_SUGGESTED_PORTS: usize = 100_000;
 
 /// Node indices by name.
 type Names = BTreeMap<String, usize>;

@@ -140,8 +140,8 @@ pub struct Spec {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct MeasuresSpec {
-    /// The port that utilisation, occupancy and delay of the summary are about, as in `"switch1 > switch2"`. If not given, the
-    /// switch port with the highest offered load, the first of equals.
+    /// The port that utilisation, occupancy and delay of the summary are about, as in `"switch1 > switch2"`: one of a switch that a flow
+    /// crosses, by its name in the table of ports. If not given, the switch port with the highest offered load, the first of equals.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bottleneck: Option<String>,
     /// Of which flows the transfer delays of frames are measured.
