@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import celltrain as ct
 from celltrain.notes.contracts import abr_flows
 from celltrain.notes.tables import discard_of_port, ends
@@ -64,6 +66,29 @@ def test_the_names_of_nodes_may_look_like_those_of_ports() -> None:
     controlled = network.with_({"vc.category": "abr", "port": [own]})
     assert controlled.notes == []
     assert discard_of_port(controlled, "s > t (2)") == "port.0.discard"
+
+
+def test_a_group_that_is_called_as_flows_of_a_kind_is_told() -> None:
+    """The goodput of all TCP flows was taken for that of the group."""
+    packets = {**CELLS, "link": {"framing": "packets"}, "switch": {"buffer": "100 packets"}}
+    cbr = {"kind": "cbr", "rate": "1 Mbit/s", "packet": "200 B"}
+
+    def said(*groups: dict[str, Any]) -> list[str]:
+        scenario = ct.Scenario.from_dict(
+            {**packets, "topology": {"kind": "dumbbell"}, "group": [*groups], "measures": {"delays": "all"}}
+        )
+        return [line for line in scenario.notes if line.startswith("measures such as")]
+
+    udp = {"name": "udp", "traffic": cbr}
+    assert said({"name": "tcp", "flows": 2}, udp) == [], "they are the same"
+    assert said({"name": "tcp"}, {"name": "bbr"}, udp) == [
+        (
+            'measures such as "goodput of tcp" are of all flows with TCP, not of group "tcp": '
+            "set another group.0.name to choose those of the group"
+        )
+    ]
+    (line,) = said({"name": "a"}, udp, {"name": "Other flows", "traffic": cbr})
+    assert 'are of all flows without TCP, not of group "Other flows": set another group.2.name' in line
 
 
 def test_a_flow_has_the_tables_of_the_group_that_makes_it() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from celltrain.notes.contracts import contracts_of, has_minimum, on_contracts, overcommitted, unallocated
 from celltrain.notes.load import overloaded
 from celltrain.notes.memory import levels_out_of_reach
+from celltrain.notes.names import taken_names
 from celltrain.notes.priority import served_later
 from celltrain.notes.routing import one_path
 from celltrain.notes.schedule import late_changes
@@ -75,6 +76,7 @@ def notes(scenario: Scenario) -> list[str]:
     found += [*late_sources(scenario), *late_changes(scenario), *overcommitted(scenario, settings, contracts)]
     found += served_later(scenario) if has_minimum(settings, contracts) else []
     found += [*overloaded(scenario), *levels_out_of_reach(scenario), *unread_tcp(scenario)]
+    found += taken_names(scenario)
     return [*found, *scenario.core.notes()]
 
 
