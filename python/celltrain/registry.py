@@ -340,12 +340,14 @@ def called(name: str, over: Sequence[str] = ("run",)) -> str:
 
 @cache
 def spellings(over: tuple[str, ...] = ("run",)) -> dict[str, str]:
-    """The name of each measure by the spellings of its name and its title; names come before titles."""
+    """The name of each measure by the spellings of its name and its titles; names come before titles."""
     every = [one for kind in over for one in measures() if one.over == kind]
     found: dict[str, str] = {}
     for spelling, name in (
         *((one.name, one.name) for one in every),
         *((one.title, one.name) for one in every),
+        # Their titles said cells until links carried packets too.
+        *((f"cell {one.title}", one.name) for one in every if one.name.startswith("cell_loss_ratio")),
     ):
         found.setdefault(plain(spelling), name)
     return found

@@ -16,7 +16,7 @@ import pytest
 import celltrain as ct
 from celltrain import statistics
 from celltrain.experiment import execute, replicate
-from celltrain.registry import counts
+from celltrain.registry import called, counts
 from celltrain.results import Record
 from celltrain.words import WORDS, definitions
 from tiny_paper import ID
@@ -137,6 +137,9 @@ def test_a_measure_is_explained(cli: Cli) -> None:
     assert cli("measures", "fairness", "index").out == cli("measures", "fairness_index").out
     assert "'cell_loss_ratio'" in cli("measures", "cell loss").err
     assert "cell_loss_ratio (loss ratio, CLR)" in cli("measures", "loss ratio").out
+    assert called("cell loss ratio of TCP") == "cell_loss_ratio_tcp", "and not that of a group"
+    assert called("Cell loss ratio of CLP = 0") == "cell_loss_ratio_clp0"
+    assert called("cell loss ratio of bbr") == "cell_loss_ratio of bbr"
     assert json.loads(cli("measures", "gain of pairing", "--json").out)["words"][0]["place"] == "compare"
     assert len(cli("measures", "nothing like it").err) < 200
 

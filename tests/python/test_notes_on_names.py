@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import celltrain as ct
 from celltrain.notes.contracts import abr_flows
+from celltrain.notes.names import OF_TITLES
 from celltrain.notes.tables import discard_of_port, ends
+from celltrain.registry import NAMES_OF_FLOWS, spellings
 from networks import CELLS
 
 
@@ -68,27 +71,57 @@ def test_the_names_of_nodes_may_look_like_those_of_ports() -> None:
     assert discard_of_port(controlled, "s > t (2)") == "port.0.discard"
 
 
+def notes_on_names(*groups: dict[str, Any], flow: str = "") -> list[str]:
+    """What is said of the names of groups in a network of packets, and of a flow beside them."""
+    packets = {**CELLS, "link": {"framing": "packets"}, "switch": {"buffer": "100 packets"}}
+    scenario = ct.Scenario.from_dict(
+        {**packets, "topology": {"kind": "dumbbell"}, "group": [*groups], "measures": {"delays": "all"}}
+    )
+    if flow:
+        ends = {"from": f"src-{groups[0]['name']}1", "to": f"dest-{groups[0]['name']}1"}
+        scenario = scenario.with_({"flow": [{"name": flow, **ends}]})
+    return [line for line in scenario.notes if '" means ' in line]
+
+
+CBR = {"kind": "cbr", "rate": "1 Mbit/s", "packet": "200 B"}
+
+
 def test_a_group_that_is_called_as_flows_of_a_kind_is_told() -> None:
     """The goodput of all TCP flows was taken for that of the group."""
-    packets = {**CELLS, "link": {"framing": "packets"}, "switch": {"buffer": "100 packets"}}
-    cbr = {"kind": "cbr", "rate": "1 Mbit/s", "packet": "200 B"}
+    udp = {"name": "udp", "traffic": CBR}
+    assert notes_on_names({"name": "tcp", "flows": 2}, udp) == [], "they are the same"
+    told = (
+        '"goodput of tcp" means all flows with TCP, not group "tcp", and so do others with "of tcp": '
+        "set another group.0.name to choose measures of the group"
+    )
+    assert notes_on_names({"name": "tcp"}, {"name": "bbr"}, udp) == [told]
+    assert notes_on_names({"name": "tcp"}) == [told], "where all flows use TCP, no run has this measure"
+    (line,) = notes_on_names({"name": "a"}, udp, {"name": "Other flows", "traffic": CBR})
+    assert 'means all flows without TCP, not group "Other flows"' in line
+    assert "set another group.2.name" in line
 
-    def said(*groups: dict[str, Any]) -> list[str]:
-        scenario = ct.Scenario.from_dict(
-            {**packets, "topology": {"kind": "dumbbell"}, "group": [*groups], "measures": {"delays": "all"}}
-        )
-        return [line for line in scenario.notes if line.startswith("measures such as")]
 
-    udp = {"name": "udp", "traffic": cbr}
-    assert said({"name": "tcp", "flows": 2}, udp) == [], "they are the same"
-    assert said({"name": "tcp"}, {"name": "bbr"}, udp) == [
-        (
-            'measures such as "goodput of tcp" are of all flows with TCP, not of group "tcp": '
-            "set another group.0.name to choose those of the group"
-        )
-    ]
-    (line,) = said({"name": "a"}, udp, {"name": "Other flows", "traffic": cbr})
-    assert 'are of all flows without TCP, not of group "Other flows": set another group.2.name' in line
+def test_names_in_titles_of_measures_are_told() -> None:
+    """ "loss ratio of links" is what links lose, whatever a group is called."""
+    (line,) = notes_on_names({"name": "links"}, {"name": "a"})
+    assert '"loss ratio of links" means what links lose, not group "links"' in line
+    (line,) = notes_on_names({"name": "a"}, {"name": "Category UBR"})
+    assert "means all flows of category UBR" in line
+    (line,) = notes_on_names({"name": "a"}, flow="tcp")
+    assert line.endswith("set another flow.0.name to choose measures of the flow")
+
+
+def test_all_names_in_titles_of_measures_are_known() -> None:
+    """A measure of flows, "of", and a name: with these the title of a measure of runs hides the name."""
+    columns = {spelling for spelling, name in spellings(("flow",)).items() if name not in NAMES_OF_FLOWS}
+    hidden = {
+        (title[: at.start()], title[at.end() :])
+        for title in spellings()
+        for at in re.finditer(" of ", title)
+        if title[: at.start()] in columns
+    }
+    assert {owner for _, owner in hidden} == OF_TITLES.keys()
+    assert {(measure, owner) for owner, (measure, _) in OF_TITLES.items()} <= hidden
 
 
 def test_a_flow_has_the_tables_of_the_group_that_makes_it() -> None:

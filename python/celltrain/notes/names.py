@@ -1,36 +1,65 @@
-"""Notes on names of groups that stand for other flows where measures are chosen."""
+"""Notes on names of groups and flows that stand for something else where measures are chosen."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from celltrain.notes.tables import each, flow_tables, group_tables, traffic_of
+from celltrain.notes.tables import Settings, each, flow_tables, group_tables, traffic_of
 from celltrain.notes.transport import WITHOUT_TCP
 from celltrain.registry import plain
 from celltrain.scenario import Scenario
 
-__all__ = ["taken_names"]
+__all__ = ["OF_TITLES", "taken_names"]
 
-OF_KINDS = {"tcp": "with TCP", "other flows": "without TCP"}
-"""What the titles of measures call flows of a kind, as in "goodput of TCP", and which these are."""
+TCP, OTHERS = "tcp", "other flows"
+
+OF_TITLES = {
+    TCP: ("goodput", "all flows with TCP"),
+    OTHERS: ("goodput", "all flows without TCP"),
+    "links": ("loss ratio", "what links lose"),
+    **{f"clp = {clp}": ("loss ratio", f"all flows with CLP = {clp}") for clp in (0, 1)},
+    **{
+        f"category {one}": ("loss ratio", f"all flows of category {one.upper()}")
+        for one in ("cbr", "vbr", "abr", "gfr", "ubr")
+    },
+}
+"""What stands behind "of" in titles of measures of runs, with a measure that has it and whom that is about."""
+
+
+class _Taken(NamedTuple):
+    """A group or flow with such a name."""
+
+    kind: str
+    """"group" or "flow"."""
+    key: str
+    name: str
 
 
 def taken_names(scenario: Scenario) -> Iterator[str]:
-    """A sentence for each group that is called as flows of a kind are, and is not these."""
+    """A sentence for each group or flow that is called as others are in the titles of measures."""
     settings = scenario.to_dict()
-    names = {f"group.{n}": str(one.get("name")) for n, one in enumerate(each(settings, "group"))}
-    taken = {key: name for key, name in names.items() if plain(name) in OF_KINDS}
-    if not taken:
-        return
-    made = {flow: key for flow, (key, _) in group_tables(scenario, settings).items()}
-    without = {
-        flow: traffic_of(tables).get("kind") in WITHOUT_TCP
-        for flow, tables in flow_tables(scenario, settings)
-    }
-    for key, name in taken.items():
-        which = OF_KINDS[plain(name)]
-        if {flow for flow, one in made.items() if one == key} != {
-            flow for flow, is_other in without.items() if is_other == (which == "without TCP")
-        }:
+    every = [
+        _Taken(kind, f"{kind}.{n}", str(one.get("name")))
+        for kind in ("group", "flow")
+        for n, one in enumerate(each(settings, kind))
+    ]
+    for one in every:
+        found = OF_TITLES.get(plain(one.name))
+        if found is not None and not _are_all(scenario, settings, one):
+            measure, meant = found
             yield (
-                f'measures such as "goodput of {name}" are of all flows {which}, not of group "{name}": '
-                f"set another {key}.name to choose those of the group"
+                f'"{measure} of {one.name}" means {meant}, not {one.kind} "{one.name}", and so do others with '
+                f'"of {one.name}": set another {one.key}.name to choose measures of the {one.kind}'
             )
+
+
+def _are_all(scenario: Scenario, settings: Settings, one: _Taken) -> bool:
+    """Whether the flows of a group are all with TCP, or all without it, beside others: then they are meant."""
+    called = plain(one.name)
+    if called not in (TCP, OTHERS):
+        return False
+    made = {flow for flow, (key, _) in group_tables(scenario, settings).items() if key == one.key}
+    made |= {one.name} if one.kind == "flow" else set()
+    tables = dict(flow_tables(scenario, settings))
+    others = {flow for flow, own in tables.items() if traffic_of(own).get("kind") in WITHOUT_TCP}
+    tcp = tables.keys() - others
+    return bool(others and tcp) and made == (tcp if called == TCP else others)
