@@ -230,6 +230,24 @@ def test_pictures_say_that_transfers_were_turned_away() -> None:
     assert "too many transfers had not ended or were turned away" in " ".join(caption.split())
 
 
+def test_a_distribution_of_a_flow_counts_its_own_transfers() -> None:
+    """Where a group is called as the flow is, its transfers were counted."""
+    groups = [{"name": "a", "traffic": SHORT["traffic"]}, {"name": "a1", "flows": 2}]
+    groups[1]["traffic"] = {**SHORT["traffic"], "most-active": 1}
+    alone = {key: value for key, value in SHORT.items() if key != "traffic"}
+    measures = {"distributions": True}
+    scenario = ct.Scenario.from_dict(
+        {**alone, "topology": {"kind": "dumbbell"}, "group": groups, "measures": measures}
+    )
+    found = ct.run(scenario, replications=1)
+    (row,) = found.flows.filter(flow="a1").iter_rows(named=True)
+    counts = [int(row[f"flows_{name}"]) for name in ("completed", "unfinished", "turned_away")]
+    assert counts[1] > 0 == counts[2]
+    (legend,) = found.plot.cdf("flow_completion_time", "a1").legends
+    said = f"; {counts[1]:,} of {sum(counts):,} not ended"
+    assert legend.get_texts()[0].get_text().endswith(said)
+
+
 def test_hops_are_called_after_what_ports_count(cli: Cli, tmp_path: Path, scenario: ct.Scenario) -> None:
     """A network of packets had cell-hops, and 0.0 million per second."""
     assert [hops(counted) for counted in ({"cells"}, {"packets"}, {"packets", "cells"}, ())] == [

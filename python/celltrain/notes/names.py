@@ -22,7 +22,7 @@ OF_TITLES = {
         for one in ("cbr", "vbr", "abr", "gfr", "ubr")
     },
 }
-"""What stands behind "of" in titles of measures of runs, with a measure that has it and whom that is about."""
+"""What stands behind "of" in titles of measures of runs, with such a measure, and what that is about."""
 
 
 class _Taken(NamedTuple):
@@ -47,13 +47,14 @@ def taken_names(scenario: Scenario) -> Iterator[str]:
         if found is not None and not _are_all(scenario, settings, one):
             measure, meant = found
             yield (
-                f'"{measure} of {one.name}" means {meant}, not {one.kind} "{one.name}", and so do others with '
-                f'"of {one.name}": set another {one.key}.name to choose measures of the {one.kind}'
+                f'"{measure} of {one.name}" means {meant}, not {one.kind} "{one.name}", '
+                f'and so do others with "of {one.name}": '
+                f"set another {one.key}.name to choose measures of the {one.kind}"
             )
 
 
 def _are_all(scenario: Scenario, settings: Settings, one: _Taken) -> bool:
-    """Whether the flows of a group are all with TCP, or all without it, beside others: then they are meant."""
+    """Whether these are all flows with TCP, or all without it, beside others: then they are meant."""
     called = plain(one.name)
     if called not in (TCP, OTHERS):
         return False

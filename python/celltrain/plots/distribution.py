@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltrain.cells import CELL_BITS, CELL_RATE
@@ -148,17 +147,21 @@ def _kept(result: "Result", name: str, entity: str | None) -> Sample:
     return Sample(values, "s", bins=bins, absent=_absent(result, name, entity))
 
 
-def _absent(result: "Result", name: str, owner: str | None) -> str:
-    """What is said of transfers or requests without a time, of a flow or of all."""
+def _absent(result: "Result", name: str, flow: str | None) -> str:
+    """What is said of transfers or requests without a time, of a flow or of all.
+
+    Nothing in results of an older version, which did not count those of each flow.
+    """
     kind = {COMPLETIONS: TRANSFERS, RESPONSES: REQUESTS}.get(name)
     if kind is None:
         return ""
     known = [metric for (metric,) in dict.fromkeys(result.rows("summary", "metric"))]
-    whole = Censored.of(kind, known, result.sample)
-    with suppress(InputError):
-        found = whole if owner is None else own_or_whole(Censored.of_owner(kind, owner, result.sample), whole)
-        return "" if found is None else found.mark
-    return ""  # of an older version, which did not count those of each flow
+    found = Censored.of(kind, known, result.sample)
+    if flow is not None:  # by its rows: a group may have its name
+        rows = [counts for one, *counts in result.rows("flows", "flow", *kind.counted) if one == flow]
+        own = dict(zip(kind.counted, zip(*rows, strict=True), strict=False))
+        found = own_or_whole(Censored.of(kind, own, own.__getitem__), found)
+    return "" if found is None else found.mark
 
 
 def _largest(result: "Result", name: str, entity: str | None) -> float:
