@@ -11,6 +11,7 @@
 //! The engine knows nothing of ATM or TCP.
 
 pub mod alone;
+pub mod common_rate;
 mod far;
 pub mod fingerprint;
 mod key;

@@ -361,7 +361,8 @@ impl SpanSum {
 ///
 /// The fraction is rounded up to the grid of [`Instant`]: the n-th multiple is then never cut to the picosecond below the true
 /// one, and n of them are at most n 2^-44 ps too long: less than a picosecond after 17 million million back-to-back units, which
-/// is a year of cells at 155.52 Mbit/s. As long as n times the denominator of the slot's fraction stays below 2^44 (it is 243 at
+/// is a year of cells at 155.52 Mbit/s. Slots of different rates are not in the ratio of these rates; those of
+/// [`CommonRates`](crate::common_rate::CommonRates) are. As long as n times the denominator of the slot's fraction stays below 2^44 (it is 243 at
 /// 155.52 Mbit/s), the whole picoseconds are those of the true multiple.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Slot {

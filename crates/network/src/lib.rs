@@ -28,6 +28,7 @@ mod rate_control;
 pub mod run;
 pub mod scenario;
 mod shaper;
+mod slots;
 mod switch;
 pub mod table;
 pub mod traffic;

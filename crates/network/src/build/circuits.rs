@@ -5,10 +5,9 @@ use std::sync::Arc;
 use celltrain_atm::{
     aal5::Reassembly,
     abr::{Destination, Rate},
-    cell::CELL_BITS,
     contract::{Category, Contract, Spacing},
 };
-use celltrain_engine::{Slot, stream::StreamId};
+use celltrain_engine::stream::StreamId;
 
 use super::{Builder, Circuit, Circuits, Joint, Laid, VcDraft, idle::idle_path, push_only};
 use crate::{
@@ -141,7 +140,7 @@ impl Builder<'_> {
             // Bare cells come from sources that do not wait.
             let paced = circuit.contract.spacing == Spacing::Frames && framing == Framing::Cells;
             if paced && payloads.is_some() {
-                pace = Some(Box::new(Pace::new(Slot::of_bits(CELL_BITS, pcr.0))));
+                pace = Some(Box::new(Pace::new(self.slots.cell(pcr.0))));
             } else {
                 (stream, vci) = self.shape(from, route[0], pcr, vci);
             }

@@ -19,13 +19,14 @@ use crate::{
     port::Line,
     scenario::{Framing, Graph, Link, Loss, LossDirection, LossUnit, NodeKind, Scenario},
     shaper::Shaper,
+    slots::Slots,
 };
 
 impl Builder<'_> {
     /// Puts a shaper in front of the interface `link` of host `from`, for a VC that the interface calls `vci`; returns the
     /// stream to the shaper and the VCI there.
     pub(super) fn shape(&mut self, from: usize, link: usize, pcr: CellRate, vci: u32) -> (StreamId, u32) {
-        let line = line(&self.graph.links[link], pcr.0);
+        let line = line(&self.graph.links[link], pcr.0, &self.slots);
         let (stream, spaced) = (self.add_stream(), self.add_stream());
         push_only(&mut self.host(from).outputs, stream);
         self.port(link).inputs.push(spaced);
@@ -196,13 +197,13 @@ pub(crate) fn processing(scenario: &Scenario, graph: &Graph, link: &Link) -> Tim
     if in_switch { scenario.spec().switch.delay.ps() } else { 0 }
 }
 
-/// A link that transmits at `rate`, and the buffer in front of it.
-pub(super) fn line(link: &Link, rate: BitRate) -> Line {
+/// A link that transmits at `rate`, one of those of `slots`, and the buffer in front of it.
+pub(super) fn line(link: &Link, rate: BitRate, slots: &Slots) -> Line {
     let line = match link.framing {
         Framing::Cells => Line::Cells { slot: Slot::ZERO, capacity: link.buffer.units() },
         Framing::Packets => {
             Line::Packets { octet: Slot::ZERO, overhead: link.overhead.0, limit: link.buffer }
         }
     };
-    line.at(rate)
+    line.at(rate, slots)
 }

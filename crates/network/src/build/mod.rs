@@ -49,6 +49,7 @@ use crate::{
         self, ArrivalTimes, Flow, Graph, IpServes, Loss, LossDirection, Scenario, ShortFlows, Traffic,
     },
     shaper::Shaper,
+    slots::Slots,
     traffic::{
         arrivals::{ArrivalProcess, Arrivals},
         source::{CellSource, Kind, Source},
@@ -63,6 +64,7 @@ struct Builder<'a> {
     captures: &'a Places,
     randomness: Randomness,
     options: Options,
+    slots: Slots,
     sample: Option<Time>,
     streams: Vec<Stream<Cell>>,
     flight: InFlight,
@@ -256,6 +258,7 @@ pub(crate) fn build(
         captures,
         randomness,
         options,
+        slots: Slots::of(graph),
         sample: options.trace.then(|| scenario.spec().sample.ps()),
         streams: Vec::new(),
         flight: InFlight::default(),
@@ -320,6 +323,7 @@ impl Builder<'_> {
             let unit = Unit::of(&flow.traffic, framing, &self.scenario.spec().aal5);
             let times = (start, stop_of(flow));
             let end = self.scenario.spec().duration.ps();
+            let unit = (unit, &self.slots);
             let mut cells = CellSource::new(&flow.traffic, unit, outgoing, cell_times, times, end);
             let packet = flow.traffic.packet();
             if let Some(mean) = packet.filter(|_| flow.traffic.varies_packets()) {

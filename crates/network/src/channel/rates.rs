@@ -2,7 +2,11 @@
 
 use celltrain_engine::{Time, quantity::BitRate, time::NEVER};
 
-use crate::scenario::{Link, RateChange, RateChanges};
+use crate::{
+    port::Line,
+    scenario::{Link, RateChange, RateChanges},
+    slots::Slots,
+};
 
 /// The changes of a link's rate that are still to come.
 ///
@@ -17,14 +21,15 @@ pub(crate) struct RateSchedule {
     done: usize,
     /// The highest rate at any time.
     fastest: BitRate,
+    slots: Slots,
 }
 
 impl RateSchedule {
-    /// That of a link at the start of the run.
-    pub(crate) fn of(link: &Link) -> Self {
+    /// That of a link at the start of the run, in a network of these slots.
+    pub(crate) fn of(link: &Link, slots: &Slots) -> Self {
         let changes = link.rate_changes.clone();
         let next = changes.first().map_or(NEVER, |change| change.at.ps());
-        Self { next, changes, done: 0, fastest: link.fastest() }
+        Self { next, changes, done: 0, fastest: link.fastest(), slots: slots.clone() }
     }
 
     /// When the next change comes.
@@ -35,6 +40,11 @@ impl RateSchedule {
     /// The highest rate at any time.
     pub(crate) fn fastest(&self) -> BitRate {
         self.fastest
+    }
+
+    /// `line` at another of its rates.
+    pub(crate) fn line_at(&self, line: Line, rate: BitRate) -> Line {
+        line.at(rate, &self.slots)
     }
 
     /// The next change, if it has come at `now`.
@@ -62,7 +72,8 @@ mod tests {
     fn changes_come_one_after_the_other_at_their_times() {
         let change = |at, rate| RateChange { at: Duration(at), rate: BitRate(rate) };
         let changes = RateChanges::from(vec![change(10, 5000), change(20, 2000)]);
-        let mut schedule = RateSchedule { next: 10, changes, done: 0, fastest: BitRate(5000) };
+        let mut schedule =
+            RateSchedule { next: 10, changes, done: 0, fastest: BitRate(5000), slots: Slots::alone() };
         let mut rates = |now| std::iter::from_fn(|| schedule.step(now)).map(|change| change.rate.0).collect();
         let found: [Vec<u64>; 4] = [rates(9), rates(10), rates(10), rates(1000)];
         assert_eq!(found, [vec![], vec![5000], vec![], vec![2000]]);

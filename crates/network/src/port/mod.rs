@@ -30,7 +30,6 @@ mod watch;
 
 use celltrain_atm::{
     buffer::{BufferPolicy, Needs, Policy, Reason},
-    cell::CELL_BITS,
     policing::Policer,
     quantity::Capacity,
     scheduler::ServiceTime,
@@ -54,6 +53,7 @@ use crate::{
     flight::Streams,
     measures::{Histogram, PortSamplers},
     rate_control::RateControl,
+    slots::Slots,
 };
 
 /// A port's counters; what happened in a window is the difference of two states of them.
@@ -182,12 +182,12 @@ impl Line {
         }
     }
 
-    /// The same at another rate.
-    pub(crate) fn at(self, rate: BitRate) -> Self {
+    /// The same at another rate, one of those of `slots`.
+    pub(crate) fn at(self, rate: BitRate, slots: &Slots) -> Self {
         match self {
-            Self::Cells { capacity, .. } => Self::Cells { slot: Slot::of_bits(CELL_BITS, rate), capacity },
+            Self::Cells { capacity, .. } => Self::Cells { slot: slots.cell(rate), capacity },
             Self::Packets { overhead, limit, .. } => {
-                Self::Packets { octet: Slot::of_bits(8, rate), overhead, limit }
+                Self::Packets { octet: slots.octets(1, rate), overhead, limit }
             }
         }
     }

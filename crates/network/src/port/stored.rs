@@ -121,7 +121,7 @@ impl Stored {
             number: 0,
             carried: Span::default(),
             begun: 0,
-            shortest: line.at(rates.fastest()).shortest(),
+            shortest: rates.line_at(line, rates.fastest()).shortest(),
             rates,
         }
     }
@@ -291,7 +291,7 @@ impl Stored {
     /// From now on the link has `rate`.
     fn set_rate(&mut self, rate: BitRate) {
         (self.carried, self.begun) = (self.carried(), 0);
-        self.line = self.line.at(rate);
+        self.line = self.rates.line_at(self.line, rate);
     }
 
     /// The queue at that side of `vc`, if VCs share queues.

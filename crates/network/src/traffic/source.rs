@@ -14,7 +14,10 @@ use super::{
     unit::Unit,
     varying::VaryingRate,
 };
-use crate::scenario::{self, MAX_DURATION, Traffic};
+use crate::{
+    scenario::{self, MAX_DURATION, Traffic},
+    slots::Slots,
+};
 
 /// A source of traffic inside a host; it acts at times of its own.
 #[derive(Debug)]
@@ -89,17 +92,17 @@ pub(crate) enum Pattern {
 }
 
 impl CellSource {
-    /// A source of what `traffic` says, which TCP does not carry, from `start` to `stop`, in a run that ends at `end`; it sends on the
+    /// A source of what `traffic` says, at the rates of `slots`, which TCP does not carry, from `start` to `stop`, in a run that ends at `end`; it sends on the
     /// host's VC `outgoing`.
     pub(crate) fn new(
         traffic: &Traffic,
-        unit: Unit,
+        (unit, slots): (Unit, &Slots),
         outgoing: u32,
         mut generator: Generator,
         (start, stop): (Instant, Time),
         end: Time,
     ) -> Self {
-        let interval = |rate: scenario::CellRate| Slot::of_bits(unit.bits, rate.0);
+        let interval = |rate: scenario::CellRate| unit.time_at(rate.0, slots);
         let pattern = match traffic {
             Traffic::Cbr(cbr) => Pattern::Constant { interval: interval(cbr.rate) },
             Traffic::Poisson(poisson) => Pattern::Poisson { mean: interval(poisson.rate).ps() * unit.times },

@@ -4,9 +4,15 @@ use celltrain_atm::{
     aal5,
     cell::{CELL_BITS, Ecn},
 };
-use celltrain_engine::quantity::Bytes;
+use celltrain_engine::{
+    Slot,
+    quantity::{BitRate, Bytes},
+};
 
-use crate::scenario::{EcnField, Framing, Traffic};
+use crate::{
+    scenario::{EcnField, Framing, Traffic},
+    slots::Slots,
+};
 
 /// What a source sends at a time.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +54,15 @@ impl Unit {
             EcnField::Ect1 => Ecn::LowLatency,
         };
         Self { bits: 8 * packet, frame, octets, times: 1, is_whole: true, ecn }
+    }
+
+    /// The time from one to the next at `rate`: on the grid of the link that takes it, unless it is a packet that travels in cells.
+    pub(crate) fn time_at(self, rate: BitRate, slots: &Slots) -> Slot {
+        match (self.octets, self.bits) {
+            (0, CELL_BITS) => slots.cell(rate),
+            (0, bits) => Slot::of_bits(bits, rate),
+            (octets, _) => slots.octets(octets.into(), rate),
+        }
     }
 
     /// A cell.

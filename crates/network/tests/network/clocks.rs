@@ -2,7 +2,7 @@
 
 use celltrain_network::{Options, RunResult, scenario::Scenario};
 
-use crate::common::{metric, names, read, replicate, value};
+use crate::common::{discarded, metric, names, read, replicate, value};
 
 /// Three sources at the rate of their links, and of the trunk that all of them share: 100 cells a millisecond.
 const EQUAL: &str = r#"
@@ -136,4 +136,64 @@ fn the_time_in_an_empty_network_is_by_the_clocks_that_were_drawn() {
         let slowdown = metric(&result, "slowdown_mean");
         assert!((slowdown - 1.0).abs() < 1e-6, "replication {replication}: {slowdown}");
     }
+}
+
+/// Sources that fill a trunk exactly, all in one phase, and a buffer that holds one unit of each. The trunk has sent the last ones when the
+/// next ones come, and departures come before arrivals of the same instant: nothing is lost (N*D/D/1).
+fn filled_exactly(sources: u64, trunk: u64, settings: &[(&str, &str)]) -> Vec<(String, String)> {
+    let rate = format!("{} bit/s", trunk / sources);
+    let given = [
+        ("topology.sources", sources.to_string()),
+        ("duration", "20 ms".to_owned()),
+        ("link.rate", format!("{trunk} bit/s")),
+        ("traffic.rate", rate),
+        ("traffic.start", "0 s".to_owned()),
+        ("switch.buffer", format!("{sources} cells")),
+    ];
+    let settings = settings.iter().map(|&(key, value)| (key, value.to_owned()));
+    given.into_iter().chain(settings).map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+fn lost(settings: &[(String, String)]) -> [f64; 2] {
+    let settings: Vec<_> = settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    let scenario = load(&settings).unwrap();
+    [false, true].map(|store_queues| {
+        let result = replicate(&scenario, 0, Options { store_queues, ..Options::default() });
+        assert!(counts(&result, "frames_delivered").iter().all(|&frames| frames > 3.0));
+        discarded(&result)
+    })
+}
+
+#[test]
+fn sources_that_fill_a_link_exactly_lose_nothing_at_any_rate() {
+    let packets = [("link.framing", "packets"), ("traffic.packet", "1500 B")];
+    for trunk in [155_520_000, 149_760_000, 622_080_000, 100_000_000, 45_000_000, 33_000_000] {
+        for sources in 1..=6 {
+            if trunk % sources > 0 {
+                continue;
+            }
+            let slow = format!("{} bit/s", trunk / sources);
+            for access in ["1 Gbit/s", &slow] {
+                let mut settings = vec![("link.access.rate", access)];
+                let cells = filled_exactly(sources, trunk, &settings);
+                assert_eq!(lost(&cells), [0.0; 2], "{sources} sources of cells, {trunk}, {access}");
+                let buffer = format!("{sources} packets");
+                settings.extend(packets);
+                settings.push(("switch.buffer", &buffer));
+                let packets = filled_exactly(sources, trunk, &settings);
+                assert_eq!(lost(&packets), [0.0; 2], "{sources} sources of packets, {trunk}, {access}");
+            }
+        }
+    }
+}
+
+#[test]
+fn shaped_sources_and_links_that_change_their_rate_are_in_step_too() {
+    let half = "77760000 bit/s";
+    let shaped = [("link.access.rate", "1 Gbit/s"), ("traffic.rate", "100 Mbit/s"), ("vc.pcr", half)];
+    assert_eq!(lost(&filled_exactly(2, 155_520_000, &shaped)), [0.0; 2]);
+    // Twice what is sent, and from half of the time on exactly that.
+    let slower = "[{ at = \"10 ms\", rate = \"155520000 bit/s\" }]";
+    let changed = [("link.rate", "311040000 bit/s"), ("link.trunk.rate-changes", slower)];
+    assert_eq!(lost(&filled_exactly(2, 155_520_000, &changed)), [0.0; 2]);
 }
