@@ -204,6 +204,30 @@ def test_transfers_that_were_turned_away_are_those_of_their_group() -> None:
         assert (mice.kind.mark, bees.kind.mark) == ("not ended or turned away", "not ended")
 
 
+def test_transfers_that_another_group_turned_away_are_not_those_of_the_rest() -> None:
+    """A group of which no transfer began in the measured time left the others the counts of the run."""
+    one = {"size": {"kind": "fixed", "bytes": "1 GB"}, "every": "10 ms", "most-active": 1}
+    stuck = {"name": "stuck", "traffic": {"kind": "short-flows", **one}}
+    alone = {key: value for key, value in SHORT.items() if key != "traffic"}
+    groups = [{"name": "mice", "traffic": SHORT["traffic"]}, stuck]
+    scenario = ct.Scenario.from_dict(
+        {**alone, "topology": {"kind": "dumbbell"}, "group": groups, "warm-up": "200 ms"}
+    )
+    name = "fct_mean of mice"
+    found = ct.compare(scenario, {"small": {"switch.buffer": "10 packets"}, "large": {}}, measures=[name])
+    swept = ct.sweep(scenario, grid={"switch.buffer": ["10 packets"]}, measures=[name])
+    result = found.results["small"]
+    ended, left, away = (
+        sum(result.sample(f"flows_{what} of stuck")) for what in ("completed", "unfinished", "turned_away")
+    )
+    assert (ended, left) == (0, 0)
+    assert away > 0
+    for mice in (found.censored("small", name), *censored_beside(swept, name)):
+        assert mice is not None
+        assert mice.counts[0] > 0 == mice.away
+        assert mice.kind.mark == "not ended"
+
+
 def test_pictures_say_that_transfers_were_turned_away() -> None:
     """They were said not to have ended, or nothing was said of them."""
     crowded = {**SHORT["traffic"], "most-active": 1}

@@ -248,7 +248,8 @@ def are_alike(means: Mapping[str, float]) -> bool:
 
 def own_or_whole(own: Censored | None, whole: Censored | None) -> Censored | None:
     """What ended of a group; where that is all there is, what the whole run says, which knows more of it."""
-    return whole if own is not None and whole is not None and own.counts == whole.counts else own
+    is_all = own is not None and whole is not None and (own.counts, own.away) == (whole.counts, whole.away)
+    return whole if is_all else own
 
 
 def too_many(metric: str, every: Iterable[Censored | None]) -> str:
