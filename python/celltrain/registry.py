@@ -38,6 +38,7 @@ __all__ = [
     "spellings",
     "stacks",
     "title",
+    "titles",
     "unmeasured",
 ]
 
@@ -345,12 +346,15 @@ def spellings(over: tuple[str, ...] = ("run",)) -> dict[str, str]:
     found: dict[str, str] = {}
     for spelling, name in (
         *((one.name, one.name) for one in every),
-        *((one.title, one.name) for one in every),
-        # Their titles said cells until links carried packets too.
-        *((f"cell {one.title}", one.name) for one in every if one.name.startswith("cell_loss_ratio")),
+        *((title, one.name) for one in every for title in titles(one)),
     ):
         found.setdefault(plain(spelling), name)
     return found
+
+
+def titles(one: Measure) -> tuple[str, ...]:
+    """What people call a measure, and what they called it: ratios of losses were those of cells once."""
+    return (one.title, f"cell {one.title}") if one.name.startswith("cell_loss_ratio") else (one.title,)
 
 
 def unmeasured(name: str, known: Iterable[str], what: str = "metric", runs: str = "these runs") -> InputError:

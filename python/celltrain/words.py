@@ -156,4 +156,4 @@ def _known() -> Iterator[Measure | Word]:
 
 
 def _names(one: Measure | Word) -> tuple[str, ...]:
-    return (one.name, one.title) if isinstance(one, Measure) else (one.name,)
+    return (one.name, *registry.titles(one)) if isinstance(one, Measure) else (one.name,)

@@ -138,6 +138,7 @@ def test_a_measure_is_explained(cli: Cli) -> None:
     assert "'cell_loss_ratio'" in cli("measures", "cell loss").err
     assert "cell_loss_ratio (loss ratio, CLR)" in cli("measures", "loss ratio").out
     assert called("cell loss ratio of TCP") == "cell_loss_ratio_tcp", "and not that of a group"
+    assert cli("measures", "cell loss ratio of TCP").out == cli("measures", "loss ratio of TCP").out
     assert called("Cell loss ratio of CLP = 0") == "cell_loss_ratio_clp0"
     assert called("cell loss ratio of bbr") == "cell_loss_ratio of bbr"
     assert json.loads(cli("measures", "gain of pairing", "--json").out)["words"][0]["place"] == "compare"
