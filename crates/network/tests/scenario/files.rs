@@ -289,6 +289,14 @@ fn errors_say_line_key_and_what_was_expected() {
             "10: flow.0.name: expected a name without commas, which divide lists of measures, found \"a,b\"",
         ),
         (
+            "[[group]]\nname = \"web \"",
+            "10: group.0.name: expected a name without blanks at its ends, which names of measures lose, found \"web \"",
+        ),
+        (
+            "[[flow]]\nname = \" a\"",
+            "10: flow.0.name: expected a name without blanks at its ends, which names of measures lose, found \" a\"",
+        ),
+        (
             "[[group]]\nname = \"group 2\"",
             "10: group.0.name: expected another name than \"group 2\", which stands for a group without one",
         ),

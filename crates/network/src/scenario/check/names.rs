@@ -53,13 +53,16 @@ fn name(name: &str, key: impl FnOnce() -> String) -> Checked {
     Err(Problem::new(key(), message))
 }
 
-/// Checks that a measure of a group or a flow, as "goodput of web", can stand in a list of measures.
+/// Checks that a measure of a group or a flow, as "goodput of web", can be chosen, also in a list of measures.
 fn selectable(name: &str, key: impl FnOnce() -> String) -> Checked {
-    if !name.contains(',') {
+    let expected = if name.contains(',') {
+        "without commas, which divide lists of measures"
+    } else if name.trim() != name {
+        "without blanks at its ends, which names of measures lose"
+    } else {
         return Ok(());
-    }
-    let message = format!("expected a name without commas, which divide lists of measures, found \"{name}\"");
-    Err(Problem::new(key(), message))
+    };
+    Err(Problem::new(key(), format!("expected a name {expected}, found \"{name}\"")))
 }
 
 /// Control characters, of which line feed and tab are two, and the line and paragraph separators of Unicode.
