@@ -39,6 +39,13 @@ def test_every_topology_has_ports_to_choose(scenario: ct.Scenario, name: str) ->
     assert chosen.fingerprints == ct.run(usual, replications=1).fingerprints
 
 
+def test_the_nearest_port_of_a_large_network_is_named(scenario: ct.Scenario) -> None:
+    """It was looked for among the first thousand."""
+    tree = {"kind": "fat-tree", "k": 16}
+    with pytest.raises(ct.ScenarioError, match='did you mean "edge128 > host1024"'):
+        scenario.with_({"topology": tree, KEY: "edge128 > hst1024"})
+
+
 def test_two_ports_of_one_network_are_compared(cli: Cli, scenario: ct.Scenario, tmp_path: Path) -> None:
     ports = ["switch1 > switch2", "switch2 > switch1"]
     brief = scenario.with_({"duration": "60 ms", "warm-up": "0 s"})

@@ -111,6 +111,16 @@ def test_names_in_titles_of_measures_are_told() -> None:
     assert line.endswith("set another flow.0.name to choose measures of the flow")
 
 
+def test_a_flow_that_is_called_as_a_group_is_told() -> None:
+    """Its measures were easily taken for those of the group."""
+    told = (
+        '"goodput of a1" means group "a1", not flow "a1": set another group.1.name to choose measures of '
+        "the flow"
+    )
+    assert notes_on_names({"name": "a", "flows": 2}, {"name": "a1"}) == [told]
+    assert notes_on_names({"name": "a1"}, {"name": "b"}) == []
+
+
 def test_all_names_in_titles_of_measures_are_known() -> None:
     """A measure of flows, "of", and a name: with these the title of a measure of runs hides the name."""
     columns = {spelling for spelling, name in spellings(("flow",)).items() if name not in NAMES_OF_FLOWS}

@@ -551,6 +551,7 @@ def test_intervals_end_at_what_is_possible() -> None:
     assert reach(Estimate(20.0, 1.0, 60.0, 3), bounds(measure("goodput"))) == (20.0, 60.0)
     assert reach(wide, bounds(measure("synchronisation_index"))) == pytest.approx((0.67, 0.1))
     assert reach(wide, bounds(measure("excess"))) == (0.67, 0.67)
+    assert bounds(measure("link_loss_ratio")) == bounds(measure("cell_loss_ratio of web")) == (0.0, 1.0)
 
 
 def test_numbers_of_events_do_not_cover_one_another() -> None:

@@ -35,7 +35,10 @@ class _Taken(NamedTuple):
 
 
 def taken_names(scenario: Scenario) -> Iterator[str]:
-    """A sentence for each group or flow that is called as others are in the titles of measures."""
+    """A sentence for each group or flow whose measures are not chosen by its name.
+
+    It is called as others are in the titles of measures, or a flow as a group.
+    """
     settings = scenario.to_dict()
     every = [
         _Taken(kind, f"{kind}.{n}", str(one.get("name")))
@@ -50,6 +53,13 @@ def taken_names(scenario: Scenario) -> Iterator[str]:
                 f'"{measure} of {one.name}" means {meant}, not {one.kind} "{one.name}", '
                 f'and so do others with "of {one.name}": '
                 f"set another {one.key}.name to choose measures of the {one.kind}"
+            )
+    names = set(scenario.core.flow_names()) if any(one.kind == "group" for one in every) else set()
+    for one in every:
+        if one.kind == "group" and one.name in names:
+            yield (
+                f'"goodput of {one.name}" means group "{one.name}", not flow "{one.name}": '
+                f"set another {one.key}.name to choose measures of the flow"
             )
 
 
