@@ -110,9 +110,28 @@ def test_packets_are_not_called_cells(scenario: ct.Scenario) -> None:
     packets = scenario.with_({"link.framing": "packets", "switch.buffer": "20 packets"})
     record = one(packets)
     assert set(record.ports["counted"]) == {"packets"}
-    assert record.units["cells_forwarded"] == "packets"
+    assert record.units["cells_forwarded"] == record.units["cells_sent"] == "packets"
+    # Policers and ABR sources have to do with cells alone, also beside flows of packets.
+    assert {record.units[name] for name in ("cells_tagged", "source_queue_max")} == {"cells"}
     units = {name: unit for name, _, unit in record.summary}
     assert units["occupancy_mean"] == units["occupancy_max"] == "packets"
+
+
+def test_flows_of_cells_beside_some_of_packets_are_told(scenario: ct.Scenario) -> None:
+    """Columns say that rows differ in what they count, but for what only cells have."""
+    kinds = {"a": "host", "b": "host", "c": "host", "s": "switch"}
+    ends = [("a", "s", "packets"), ("c", "s", "packets"), ("b", "s", "cells"), ("d", "s", "cells")]
+    topology = {
+        "kind": "graph",
+        "node": [{"name": name, "kind": kind} for name, kind in {**kinds, "d": "host"}.items()],
+        "link": [{"from": one, "to": other, "framing": framing} for one, other, framing in ends],
+    }
+    port = [{"from": "s", "to": to, "buffer": "20 packets"} for to in ("a", "c")]
+    flow = [{"name": "p", "from": "a", "to": "c"}, {"name": "q", "from": "b", "to": "d"}]
+    mixed = {"schema": 1, "name": "two framings", "duration": "20 ms", "switch": {"buffer": "100 cells"}}
+    record = one(ct.Scenario.from_dict({**mixed, "topology": topology, "port": port, "flow": flow}))
+    assert record.units["cells_sent"] == record.units["cells_useless"] == "cells or packets"
+    assert record.units["cells_dropped_at_source"] == "cells"
 
 
 def test_the_largest_occupancy_is_in_the_unit_of_the_buffer(scenario: ct.Scenario) -> None:

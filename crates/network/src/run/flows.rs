@@ -15,6 +15,9 @@ use crate::{
     table::{Column, Table},
 };
 
+/// The columns that count cells, or packets where links carry packets. Policers and ABR sources have to do with cells alone.
+const CARRIED: [&str; 4] = ["cells_sent", "cells_discarded", "cells_useful", "cells_useless"];
+
 impl Experiment<'_> {
     /// One row per flow; `delays` are those of each flow's VC, `responses` the response times of its requests, `unanswered` how many of
     /// these have no whole answer, `transfers` the completion
@@ -61,7 +64,7 @@ impl Experiment<'_> {
         let quantile =
             |share| ended(&|done, _| quantile_of(done.iter().map(|transfer| transfer.time).collect(), share));
         let response = |get: &dyn Fn(&Together<'_>) -> f64| of_each(responses, get);
-        Table::of(
+        let table = Table::of(
             registry::FLOW,
             vec![
                 ("flow", Column::Text(graph.flows.iter().map(|flow| flow.name.clone()).collect())),
@@ -139,8 +142,9 @@ impl Experiment<'_> {
                 ("fct_p99", quantile(0.99)),
                 ("fct_max", quantile(1.0)),
             ],
-        )
-        .counted_in("cells", self.carried())
+        );
+        let carried = self.carried();
+        CARRIED.into_iter().fold(table, |table, name| table.with_unit(name, carried))
     }
 
     /// What the first links of flows carry: cells, packets, or some the one and some the other.
