@@ -124,7 +124,7 @@ impl Processes {
 }
 
 /// The first process of the tree that `process` is in; the way there becomes shorter.
-fn root(roots: &mut [usize], mut process: usize) -> usize {
+pub(crate) fn root(roots: &mut [usize], mut process: usize) -> usize {
     while roots[process] != process {
         roots[process] = roots[roots[process]];
         process = roots[process];

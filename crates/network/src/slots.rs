@@ -1,13 +1,78 @@
 //! How long cells and octets take at the rates of a network, in the ratio of these rates.
 
-use std::{cmp::Reverse, collections::BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use celltrain_atm::cell::CELL_BITS;
 use celltrain_engine::{Slot, common_rate::CommonRates, quantity::BitRate};
 
-use crate::scenario::{Flow, Framing, Graph, Link, Traffic};
+use crate::{
+    partition::root,
+    scenario::{Flow, Framing, Graph, Link, Traffic},
+};
 
-/// The slots of a network.
+/// The slots of the parts of a network that no link joins. What is in one changes nothing in another.
+#[derive(Debug)]
+pub(crate) struct SlotsOfParts {
+    /// By node.
+    parts: Vec<usize>,
+    slots: BTreeMap<usize, Slots>,
+}
+
+impl SlotsOfParts {
+    /// Those of `graph`.
+    pub(crate) fn of(graph: &Graph) -> Self {
+        let parts = parts(graph);
+        let place = |link: &Link| (parts[link.from], link.framing == Framing::Cells);
+        let mut rates: BTreeMap<_, Rates> = BTreeMap::new();
+        for link in &graph.links {
+            rates.entry(place(link)).or_default().links.insert(Reverse(link.rate.0));
+        }
+        for flow in &graph.flows {
+            let sent = sending(flow).map(|rate| Reverse(rate.0));
+            rates.entry(place(&graph.links[flow.route[0]])).or_default().sent.extend(sent);
+        }
+        let mut common = |part, cells, bits| rates.remove(&(part, cells)).unwrap_or_default().common(bits);
+        let mut slots = |part| Slots { cells: common(part, true, CELL_BITS), octets: common(part, false, 8) };
+        let slots =
+            parts.iter().collect::<BTreeSet<_>>().into_iter().map(|&part| (part, slots(part))).collect();
+        Self { parts, slots }
+    }
+
+    /// Those of the part that `link` is in.
+    pub(crate) fn at(&self, link: &Link) -> &Slots {
+        &self.slots[&self.parts[link.from]]
+    }
+}
+
+/// The different rates of a part of a network, the highest first.
+#[derive(Default)]
+struct Rates {
+    /// Those that links have at first: which change a run sees depends on how long it is.
+    links: BTreeSet<Reverse<u64>>,
+    /// Those at which flows send.
+    sent: BTreeSet<Reverse<u64>>,
+}
+
+impl Rates {
+    fn common(self, bits: u64) -> CommonRates {
+        CommonRates::of(bits, self.links.into_iter().chain(self.sent).map(|Reverse(rate)| BitRate(rate)))
+    }
+}
+
+/// The part of each node: the number of one of its nodes.
+fn parts(graph: &Graph) -> Vec<usize> {
+    let mut roots: Vec<_> = (0..graph.nodes.len()).collect();
+    for link in &graph.links {
+        let (from, to) = (root(&mut roots, link.from), root(&mut roots, link.to));
+        roots[from.max(to)] = from.min(to);
+    }
+    (0..roots.len()).map(|node| root(&mut roots, node)).collect()
+}
+
+/// How long cells and octets take.
 #[derive(Debug, Clone)]
 pub(crate) struct Slots {
     cells: CommonRates,
@@ -15,17 +80,6 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Those of the links, sources and shapers of `graph`.
-    pub(crate) fn of(graph: &Graph) -> Self {
-        let common = |framing, bits| {
-            let links = graph.links.iter().filter(|link| link.framing == framing);
-            let sent = graph.flows.iter().filter(|flow| graph.links[flow.route[0]].framing == framing);
-            let (links, sent) = (descending(links.flat_map(rates)), descending(sent.flat_map(sending)));
-            CommonRates::of(bits, links.chain(sent))
-        };
-        Self { cells: common(Framing::Cells, CELL_BITS), octets: common(Framing::Packets, 8) }
-    }
-
     /// The time of a cell at `rate`.
     pub(crate) fn cell(&self, rate: BitRate) -> Slot {
         self.cells.slot(1, rate)
@@ -44,17 +98,6 @@ impl Slots {
         let none = |bits| CommonRates::of(bits, []);
         Self { cells: none(CELL_BITS), octets: none(8) }
     }
-}
-
-/// The different ones, the highest first.
-fn descending(rates: impl Iterator<Item = BitRate>) -> impl Iterator<Item = BitRate> {
-    let rates: BTreeSet<_> = rates.map(|BitRate(rate)| Reverse(rate)).collect();
-    rates.into_iter().map(|Reverse(rate)| BitRate(rate))
-}
-
-/// The rates that a link has in the course of a run.
-fn rates(link: &Link) -> impl Iterator<Item = BitRate> {
-    [link.rate].into_iter().chain(link.rate_changes.iter().map(|change| change.rate))
 }
 
 /// The constant rates at which a flow sends.

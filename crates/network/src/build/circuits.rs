@@ -140,7 +140,7 @@ impl Builder<'_> {
             // Bare cells come from sources that do not wait.
             let paced = circuit.contract.spacing == Spacing::Frames && framing == Framing::Cells;
             if paced && payloads.is_some() {
-                pace = Some(Box::new(Pace::new(self.slots.cell(pcr.0))));
+                pace = Some(Box::new(Pace::new(self.slots.at(&self.graph.links[route[0]]).cell(pcr.0))));
             } else {
                 (stream, vci) = self.shape(from, route[0], pcr, vci);
             }

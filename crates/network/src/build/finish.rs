@@ -150,7 +150,7 @@ impl Builder<'_> {
             scenario::NodeKind::Switch => Location::Switch,
             scenario::NodeKind::Host => Location::Interface,
         };
-        let line = line(link, link.rate, &self.slots);
+        let line = line(link, link.rate, self.slots.at(link));
         let context = PortContext {
             capacity: line.capacity(),
             unit: link.buffer.1,
@@ -178,7 +178,7 @@ impl Builder<'_> {
                 .expect("the scenario was checked"),
             vc_capacity: link.vc_buffer.units(),
             abr: contracts.iter().map(|contract| contract.category == Category::Abr).collect(),
-            rates: RateSchedule::of(link, &self.slots),
+            rates: RateSchedule::of(link, self.slots.at(link)),
             ingress: draft.ingress.iter().map(|&before| paused.number(before)).collect(),
         });
         Port::new(PortParts {

@@ -26,7 +26,8 @@ impl Builder<'_> {
     /// Puts a shaper in front of the interface `link` of host `from`, for a VC that the interface calls `vci`; returns the
     /// stream to the shaper and the VCI there.
     pub(super) fn shape(&mut self, from: usize, link: usize, pcr: CellRate, vci: u32) -> (StreamId, u32) {
-        let line = line(&self.graph.links[link], pcr.0, &self.slots);
+        let first = &self.graph.links[link];
+        let line = line(first, pcr.0, self.slots.at(first));
         let (stream, spaced) = (self.add_stream(), self.add_stream());
         push_only(&mut self.host(from).outputs, stream);
         self.port(link).inputs.push(spaced);

@@ -49,7 +49,7 @@ use crate::{
         self, ArrivalTimes, Flow, Graph, IpServes, Loss, LossDirection, Scenario, ShortFlows, Traffic,
     },
     shaper::Shaper,
-    slots::Slots,
+    slots::SlotsOfParts,
     traffic::{
         arrivals::{ArrivalProcess, Arrivals},
         source::{CellSource, Kind, Source},
@@ -64,7 +64,7 @@ struct Builder<'a> {
     captures: &'a Places,
     randomness: Randomness,
     options: Options,
-    slots: Slots,
+    slots: SlotsOfParts,
     sample: Option<Time>,
     streams: Vec<Stream<Cell>>,
     flight: InFlight,
@@ -258,7 +258,7 @@ pub(crate) fn build(
         captures,
         randomness,
         options,
-        slots: Slots::of(graph),
+        slots: SlotsOfParts::of(graph),
         sample: options.trace.then(|| scenario.spec().sample.ps()),
         streams: Vec::new(),
         flight: InFlight::default(),
@@ -319,11 +319,11 @@ impl Builder<'_> {
         let start = Instant::at(begins.uniform(flow.start.from.ps(), flow.start.to.ps()));
         if !flow.traffic.uses_tcp() {
             let cell_times = generator(" cells");
-            let framing = self.graph.links[flow.route[0]].framing;
-            let unit = Unit::of(&flow.traffic, framing, &self.scenario.spec().aal5);
+            let link = &self.graph.links[flow.route[0]];
+            let unit = Unit::of(&flow.traffic, link.framing, &self.scenario.spec().aal5);
             let times = (start, stop_of(flow));
             let end = self.scenario.spec().duration.ps();
-            let unit = (unit, &self.slots);
+            let unit = (unit, self.slots.at(link));
             let mut cells = CellSource::new(&flow.traffic, unit, outgoing, cell_times, times, end);
             let packet = flow.traffic.packet();
             if let Some(mean) = packet.filter(|_| flow.traffic.varies_packets()) {
