@@ -72,13 +72,19 @@ impl Generator {
     /// An exponentially distributed time with the given mean, rounded to picoseconds.
     #[inline]
     pub fn exponential(&mut self, mean: Time) -> Time {
+        self.exponential_of(mean as f64)
+    }
+
+    /// As [`Generator::exponential`], with a mean that is no whole number of picoseconds.
+    #[inline]
+    pub fn exponential_of(&mut self, mean: f64) -> Time {
         // So much that the sum with less than half of it is rounded to whole numbers.
         const WHOLE: f64 = 1.5 * (1u64 << 52) as f64;
         let count = (1 << 53) - (self.0.next_u64() >> 11);
-        let time = minus_log(count) * mean as f64;
+        let time = minus_log(count) * mean;
         let rounded = time + WHOLE;
         // What is near the middle of two picoseconds, or long, is computed again.
-        if (time - (rounded - WHOLE)).abs() < 0.5 - mean as f64 * ERROR {
+        if (time - (rounded - WHOLE)).abs() < 0.5 - mean * ERROR {
             rounded.to_bits().wrapping_sub(WHOLE.to_bits())
         } else {
             exponential(count, mean)
@@ -89,10 +95,10 @@ impl Generator {
 /// As [`Generator::exponential`], from a number drawn from 1 to 2^53: this says what it is.
 #[cold]
 #[inline(never)]
-fn exponential(count: u64, mean: Time) -> Time {
+fn exponential(count: u64, mean: f64) -> Time {
     let unit = count as f64 / (1u64 << 53) as f64;
     // By way of a signed number, which takes fewer instructions. What is longer than 106 days becomes 106 days.
-    (-libm::log(unit) * mean as f64 + 0.5) as i64 as Time
+    (-libm::log(unit) * mean + 0.5) as i64 as Time
 }
 
 #[cfg(test)]
@@ -106,7 +112,11 @@ mod tests {
         for mean in (0..64).map(|shift| 0xb504_f333_f9de_6484 >> shift).chain([0]) {
             for _ in 0..20_000 {
                 let count = (1 << 53) - (generator.clone().0.next_u64() >> 11);
-                assert_eq!(generator.exponential(mean), exponential(count, mean), "{count}, mean {mean}");
+                assert_eq!(
+                    generator.exponential(mean),
+                    exponential(count, mean as f64),
+                    "{count}, mean {mean}"
+                );
             }
         }
     }

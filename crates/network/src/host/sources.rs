@@ -148,7 +148,7 @@ fn send_poisson(
     let mut after = first.first;
     let sent = stream.push_row(0, first, |frame| {
         follow(after.ps());
-        after = after.delayed(generator.exponential(mean));
+        after = after.delayed(generator.exponential_of(mean));
         frame.first = after;
         frame.item.frame = frame.item.frame.wrapping_add(1);
         after.ps() < limit

@@ -2,7 +2,7 @@
 
 use celltrain_engine::{
     Instant, Slot, Time,
-    quantity::Bytes,
+    quantity::{BitRate, Bytes},
     random::Generator,
     time::{NEVER, SECOND},
 };
@@ -77,8 +77,8 @@ impl PacketSizes {
 pub(crate) enum Pattern {
     /// A cell every interval (CBR).
     Constant { interval: Slot },
-    /// Whole frames at exponentially distributed intervals (Poisson).
-    Poisson { mean: Time },
+    /// Whole frames at exponentially distributed intervals (Poisson), whose mean is in picoseconds.
+    Poisson { mean: f64 },
     /// Whole frames at the rate of a Markov chain.
     Mmpp(Mmpp),
     /// A cell in a slot with this probability (Bernoulli).
@@ -105,7 +105,7 @@ impl CellSource {
         let interval = |rate: scenario::CellRate| unit.time_at(rate.0, slots);
         let pattern = match traffic {
             Traffic::Cbr(cbr) => Pattern::Constant { interval: interval(cbr.rate) },
-            Traffic::Poisson(poisson) => Pattern::Poisson { mean: interval(poisson.rate).ps() * unit.times },
+            Traffic::Poisson(poisson) => Pattern::Poisson { mean: mean_distance(unit, poisson.rate.0) },
             Traffic::Mmpp(form) => {
                 let states = form.states.iter().map(|state| mmpp_state(state, unit)).collect();
                 Pattern::Mmpp(Mmpp::new(states, [start.ps(), end], &mut generator))
@@ -167,9 +167,9 @@ impl CellSource {
         self.unless_stopped(next)
     }
 
-    /// If it sends whole frames, all alike, at exponentially distributed intervals: their mean, and what draws them.
+    /// If it sends whole frames, all alike, at exponentially distributed intervals: their mean in picoseconds, and what draws them.
     #[inline]
-    pub(crate) fn as_poisson(&mut self) -> Option<(Time, &mut Generator)> {
+    pub(crate) fn as_poisson(&mut self) -> Option<(f64, &mut Generator)> {
         match self.pattern {
             Pattern::Poisson { mean } if self.unit.is_whole && self.sizes.is_none() => {
                 Some((mean, &mut self.generator))
@@ -193,7 +193,7 @@ impl CellSource {
     fn next(&mut self, now: Instant) -> Instant {
         match &mut self.pattern {
             Pattern::Constant { interval } => now.plus(*interval),
-            Pattern::Poisson { mean } => now.delayed(self.generator.exponential(*mean)),
+            Pattern::Poisson { mean } => now.delayed(self.generator.exponential_of(*mean)),
             Pattern::Mmpp(process) => Instant::at(process.after(now.ps(), &mut self.generator)),
             Pattern::Bernoulli { slot, probability } => {
                 let slots = 1 + empty_slots(*probability, *slot, &mut self.generator);
@@ -242,11 +242,15 @@ fn empty_slots(probability: f64, slot: Slot, generator: &mut Generator) -> u64 {
     (empty as u64).min(most)
 }
 
+/// The mean distance of random units at `rate`, in picoseconds, of which it is no whole number.
+fn mean_distance(unit: Unit, rate: BitRate) -> f64 {
+    (unit.bits * unit.times) as f64 * SECOND as f64 / rate.0 as f64
+}
+
 /// A state of a Markov chain in which `unit` arrives.
 fn mmpp_state(state: &scenario::MmppState, unit: Unit) -> mmpp::State {
-    let bits = (unit.bits * unit.times) as f64;
-    let rate = state.rate.0.0;
-    let interval = (rate > 0).then(|| bits * SECOND as f64 / rate as f64);
+    let rate = state.rate.0;
+    let interval = (rate > BitRate(0)).then(|| mean_distance(unit, rate));
     mmpp::State { interval, stay: state.mean_time.ps() }
 }
 
@@ -391,6 +395,14 @@ mod tests {
         assert_eq!(on_until.ps(), end + 1);
     }
 
+    /// Where cells come every 141.3 ps, a whole picosecond would make them 0.24 % too many.
+    #[test]
+    fn mean_distances_are_no_whole_picoseconds() {
+        let fast = BitRate(3_000_000_000_000);
+        assert_eq!(mean_distance(Unit::CELL, fast), 424.0 / 3.0);
+        assert_eq!(mean_distance(Unit { times: 12, ..Unit::CELL }, fast), 1696.0);
+    }
+
     /// The exponential distribution has no memory, so that an observer who starts at any time waits as long for the first
     /// arrival as others do between two (L. Kleinrock, "Queueing Systems", volume 1, 1975, section 2.4).
     #[test]
@@ -399,7 +411,7 @@ mod tests {
         let (start, count) = (Instant::at(7 * MILLISECOND), 20_000);
         let first = |replication: u64| {
             let generator = Randomness { seed: 1, replication }.named("test");
-            let pattern = Pattern::Poisson { mean: MEAN };
+            let pattern = Pattern::Poisson { mean: MEAN as f64 };
             let mut source = source(pattern, generator);
             source.begin(start).since(start).ps()
         };
