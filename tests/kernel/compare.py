@@ -16,7 +16,8 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "python"))
 
 import celltrain as ct  # noqa: E402
-from celltrain.plots.style import COLOURS, panels, styled, write  # noqa: E402
+from celltrain.plots.files import write  # noqa: E402
+from celltrain.plots.style import COLOURS, panels, styled  # noqa: E402
 from kernel_runs import (  # noqa: E402
     RECORDED,
     Row,

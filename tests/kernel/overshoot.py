@@ -17,7 +17,8 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 
 import celltrain as ct  # noqa: E402
-from celltrain.plots.style import COLOURS, MARKERS, panels, styled, write  # noqa: E402
+from celltrain.plots.files import write  # noqa: E402
+from celltrain.plots.style import COLOURS, MARKERS, panels, styled  # noqa: E402
 
 NETWORK = Path(__file__).parent / "bottleneck.toml"
 PAGE = ROOT / "docs" / "validation.md"
