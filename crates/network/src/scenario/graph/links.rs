@@ -94,6 +94,9 @@ pub struct LinkParams {
     pub dark: Option<Arc<Dark>>,
     /// How its delay changes after the start and before the end of the run.
     pub delay_changes: DelayChanges,
+    /// Whether its delay changes after the start at all, be it after the end of the run: what a run draws at random must not depend on its
+    /// length.
+    pub varies: bool,
     /// The shortest that its delay is at any time, as [`LinkParams::delay`] is at the start of the run.
     pub shortest_delay: Duration,
     /// The longest that it is.
@@ -116,10 +119,7 @@ impl LinkParams {
     /// Whether it does something to what it carries that is not each cell's or frame's own fate.
     #[must_use]
     pub fn is_impaired(&self) -> bool {
-        self.burst_loss.is_some()
-            || self.reorder.is_some()
-            || self.dark.is_some()
-            || !self.delay_changes.is_empty()
+        self.burst_loss.is_some() || self.reorder.is_some() || self.dark.is_some() || self.varies
     }
 
     /// Whether it transmits at different rates in the course of a run.
@@ -237,6 +237,7 @@ fn params(spec: &Spec, own: &LinkOverride, port: &Ports, processing: u64) -> Lin
     let link = &spec.link;
     let delay = own.delay.map_or(link.delay, |range| range.from);
     let changes = own.delay_changes.as_ref().unwrap_or(&link.delay_changes);
+    let varies = changes.iter().any(|change| change.at > Duration(0));
     let (Delay(delay), delay_changes) =
         in_force(delay, changes, spec.duration, |change| (change.at, change.delay));
     let changes = own.rate_changes.as_ref().unwrap_or(&link.rate_changes);
@@ -256,6 +257,7 @@ fn params(spec: &Spec, own: &LinkOverride, port: &Ports, processing: u64) -> Lin
         reorder: own.reorder.or(link.reorder).map(Arc::new),
         dark: own.dark.or(link.dark).map(Arc::new),
         delay_changes,
+        varies,
         shortest_delay: Duration(shortest.0 + processing),
         longest_delay: Duration(longest.0 + processing),
         buffer: port.buffer,
