@@ -327,8 +327,8 @@ def slope(series: Sequence[float], confidence: float = 0.95) -> Estimate:
 def jain(shares: Sequence[float], reference: Sequence[float] | None = None) -> float:
     """Jain's fairness index, (sum x)^2 / (n sum x^2): 1 when all shares are equal, 1/n when one takes all.
 
-    Jain, Chiu & Hawe, DEC-TR-301 (1984). Shares that are all zero are equal, so their index is 1. Only shares
-    of comparable flows say something: TCP connections, or sources of one kind.
+    Jain, Chiu & Hawe, DEC-TR-301 (1984). It is NaN where all shares are zero, as nothing is shared then. Only
+    shares of comparable flows say something: TCP connections, or sources of one kind.
 
     Args:
         shares: what each flow got.
@@ -345,7 +345,7 @@ def jain(shares: Sequence[float], reference: Sequence[float] | None = None) -> f
             raise InputError("a reference has a share above zero for each flow")
         shares = [share / part for share, part in zip(shares, reference, strict=True)]
     squares = math.fsum(x * x for x in shares)
-    return 1.0 if squares == 0 else math.fsum(shares) ** 2 / (len(shares) * squares)
+    return math.nan if squares == 0 else math.fsum(shares) ** 2 / (len(shares) * squares)
 
 
 def t_cdf(t: float, freedom: float) -> float:

@@ -98,11 +98,11 @@ def test_rounding_draws_no_intervals() -> None:
 
 
 def test_nothing_is_fairly_shared_where_nothing_is_carried() -> None:
-    """Jain's index of shares that are all zero is 1, which was the best."""
+    """Jain's index of shares that are all zero was 1, the best, in the summary of a run too."""
     scenario = ct.Scenario.from_dict(MIXED).with_(greedy(2))
     times: dict[str, dict[str, Any]] = {"now": {}, "late": {"group.0.start": "399.9 ms"}}
     chosen = ct.compare(scenario, times, replications=3, measures=["fairness_index"])
-    assert chosen.estimate("late", "fairness_index").mean == 1
+    assert chosen.estimate("late", "fairness_index").undefined > 0
     (sentence,) = chosen.sentences()
     why = "the flows that it compares carried nothing in a replication"
     assert sentence == f"Nothing is decided by fairness index: {why} under late."

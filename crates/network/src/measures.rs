@@ -92,12 +92,12 @@ impl Series {
 
 /// Jain's fairness index, `(Σx)² / (n Σx²)`: 1 when all are equal, 1/n when one has all (Jain, Chiu and Hawe 1984).
 ///
-/// Without values, or when all are zero, everybody has the same: 1.
+/// NaN where there is nothing to share: without values, or when all are zero.
 #[must_use]
 pub fn fairness_index(values: &[f64]) -> f64 {
     let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|value| value * value).sum();
-    if squares == 0.0 { 1.0 } else { sum * sum / (values.len() as f64 * squares) }
+    sum * sum / (values.len() as f64 * squares)
 }
 
 /// A VC with a guarantee, in a measuring period.
@@ -156,9 +156,7 @@ impl Excess {
     /// there is none.
     #[must_use]
     pub fn indices(&self) -> [f64; 2] {
-        let has_any = self.total() > 0.0;
-        [&self.of_equal, &self.of_weighted]
-            .map(|parts| if has_any { fairness_index(&taking_part(parts)) } else { f64::NAN })
+        [&self.of_equal, &self.of_weighted].map(|parts| fairness_index(&taking_part(parts)))
     }
 }
 
@@ -201,7 +199,8 @@ mod tests {
         assert_eq!(fairness_index(&[1.0, 0.0, 0.0, 0.0]), 0.25);
         // Jain's report: 1, 2 of three users share equally.
         assert!((fairness_index(&[1.0, 1.0, 0.0]) - 2.0 / 3.0).abs() < 1e-15);
-        assert_eq!(fairness_index(&[0.0, 0.0]), 1.0);
+        assert!(fairness_index(&[0.0, 0.0]).is_nan());
+        assert!(fairness_index(&[]).is_nan());
     }
 
     fn guaranteed(mcr: f64, rate: f64) -> Option<Guaranteed> {

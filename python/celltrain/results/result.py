@@ -268,8 +268,8 @@ class Result(Frames):
     def comparable_flows(self) -> int:
         """How many flows the fairness index is about: those with TCP, or all where none has it.
 
-        There are none where these carried nothing in a replication: all shares are equal then, and the index
-        says nothing. Results of an older version do not say which have TCP: then it is about all.
+        There are none where these carried nothing in a replication, as nothing is shared then. Results of an
+        older version do not say which have TCP: then it is about all.
         """
         every = [*self.rows("flows", "replication", "flow", "goodput")]
         if self.has_columns("kind"):
