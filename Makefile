@@ -172,6 +172,13 @@ soak: ## Run random scenarios: SECONDS=60 or SCENARIOS=N, on JOBS=1 processes, S
 	SECONDS=$(SECONDS) SCENARIOS=$(SCENARIOS) JOBS=$(JOBS) SEED=$(SEED) RUST_BACKTRACE=0 \
 		cargo test --locked --quiet --package celltrain-network --test composed -- --ignored --exact soak::soak --nocapture
 
+.PHONY: soak-experiments
+soak-experiments: build $(VENV)/.dev ## Run, compare, sweep, draw and read again SCENARIOS=100 random scenarios, SEED=S to repeat.
+	@rm -rf $(TARGET_DIR)/composed && mkdir -p $(TARGET_DIR)/composed
+	FOLDER=$(abspath $(TARGET_DIR))/composed SCENARIOS=$(SCENARIOS) SEED=$(SEED) \
+		cargo test --locked --quiet --package celltrain-network --test composed -- --ignored --exact soak::write
+	cd crates/network && PYTHONPATH=$(abspath python) $(abspath $(BIN))/python $(abspath tests/python/composed.py) $(abspath $(TARGET_DIR))/composed
+
 .PHONY: fresh-cases
 fresh-cases: ## Run the crates' tests with fresh cases of the property tests: SEED=S to repeat them, CASES=N of each that does not say how many.
 	@seed=$(or $(SEED),$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')); echo "SEED=$$seed"; \

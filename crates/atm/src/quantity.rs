@@ -44,6 +44,15 @@ pub enum Unit {
     Bytes,
 }
 
+impl Unit {
+    /// So many, as people write it: "1 cell", "2 cells".
+    #[must_use]
+    pub fn counted(self, count: u64) -> String {
+        let many = self.to_string();
+        format!("{count} {}", if count == 1 { many.trim_end_matches('s') } else { &many })
+    }
+}
+
 impl fmt::Display for Unit {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
@@ -96,7 +105,7 @@ fn fits(count: u64, unit: Unit) -> bool {
 fn write_amount(formatter: &mut fmt::Formatter<'_>, count: u64, unit: Unit) -> fmt::Result {
     match unit {
         Unit::Bytes => fmt::Display::fmt(&Bytes(count), formatter),
-        unit => write!(formatter, "{count} {unit}"),
+        unit => formatter.write_str(&unit.counted(count)),
     }
 }
 
@@ -198,10 +207,10 @@ impl Level {
                 let units = u128::from(capacity) * u128::from(millionths) / 1_000_000;
                 Ok((units as u64).max(millionths.min(1)))
             }
-            _ => Err(format!(
-                "{self} is above the buffer of {capacity} {}",
-                self.unit().expect("a number of units")
-            )),
+            _ => {
+                let unit = self.unit().expect("a number of units");
+                Err(format!("{self} is above the buffer of {}", unit.counted(capacity)))
+            }
         }
     }
 
@@ -317,5 +326,14 @@ mod tests {
         let of = |text: &str, capacity| text.parse::<Level>().unwrap().cells(capacity).unwrap();
         assert_eq!([of("80 %", 1), of("9 %", 5), of("95 %", 2000), of("99 %", 150)], [1, 1, 1900, 148]);
         assert_eq!([of("0 %", 5), of("0 cells", 5), of("100 %", 1)], [0, 0, 1]);
+    }
+
+    #[test]
+    fn one_unit_is_no_plural() {
+        for text in ["1 cell", "2 cells", "1 packet", "3 packets", "1 B"] {
+            assert_eq!(text.parse::<Capacity>().unwrap().to_string(), text);
+        }
+        let above = "2 cells".parse::<Level>().unwrap().cells(1).unwrap_err();
+        assert_eq!(above, "2 cells is above the buffer of 1 cell");
     }
 }

@@ -111,7 +111,7 @@ def _cut_off(kind: Kind, means: Mapping[str, float]) -> Iterator[tuple[str, str]
     if ended == 0 < unfinished:
         yield f"no {kind.many}", f"{said.none}; set a longer duration"
     elif unfinished > CENSORED_TAIL * every:
-        how_many = f"{_count(unfinished)} of {_count(every)} {kind.many} of a run {said.had_not}"
+        how_many = f"{_part(unfinished, every, kind)} of a run {said.had_not}"
         others = _of_the_others(
             kind, f"a longer duration, or {said.change}", is_of_all=unfinished > CENSORED * every
         )
@@ -123,9 +123,8 @@ def _not_begun(means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
     """What is said of transfers that are turned away, or all begin in the warm-up."""
     every, away = sum(means.get(name, 0.0) for name in TRANSFERS.counts), means.get("flows_turned_away", 0.0)
     if away > CENSORED_TAIL * (every + away):
-        said = (
-            f"{_count(away)} of {_count(every + away)} transfers of a run were turned away, because as many"
-        )
+        part = _part(away, every + away, TRANSFERS)
+        said = f"{part} of a run were turned away, because as many"
         others = _of_the_others(TRANSFERS, "a larger traffic.most-active, or a lower load", is_of_all=True)
         yield "turned away", f"{said} as traffic.most-active allows were under way: {others}"
     if every + away == 0 and "flows_completed" in means and means.get("frames_delivered") != 0:
@@ -138,6 +137,13 @@ def _of_the_others(kind: Kind, change: str, *, is_of_all: bool) -> str:
     """What the times are that there are, and what to set; where few are missing, the longest mislead."""
     lower = "lower" if is_of_all else "their 95th and 99th percentiles may be lower"
     return f"the {kind.times} times are those of the others, and {lower} than those of all; set {change}"
+
+
+def _part(some: float, every: float, kind: Kind) -> str:
+    """How many of how many: "3 of 12 transfers", "on average 0.50 of 1 transfer"."""
+    mean = "" if some.is_integer() and every.is_integer() else "on average "
+    things = kind.many.removesuffix("s") if every == 1 else kind.many
+    return f"{mean}{_count(some)} of {_count(every)} {things}"
 
 
 def _count(mean: float) -> str:

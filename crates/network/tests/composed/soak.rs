@@ -13,6 +13,8 @@ use std::{
     time::Duration,
 };
 
+use celltrain_network::scenario::Scenario;
+
 use crate::{
     generate::case,
     invariants::{Outcome, look},
@@ -263,5 +265,26 @@ fn one() {
             failures.iter().for_each(|failure| println!("FAILED {}\n  {}", failure.kind, failure.detail));
             println!("{hops} cell-hops, {} failures", failures.len());
         }
+    }
+}
+
+/// Writes the first `SCENARIOS` scenarios of `SEED` that are accepted into `FOLDER`, for what is made of their results:
+/// `make soak-experiments`.
+#[test]
+#[ignore = "for `make soak-experiments`"]
+fn write() {
+    let folder = std::env::var("FOLDER").expect("FOLDER names a folder");
+    let seed = environment("SEED").unwrap_or_else(fresh_seed);
+    let schema = Schema::new();
+    let accepted = |text: &str| {
+        Scenario::from_toml(text, "", &[])
+            .and_then(|scenario| scenario.graph())
+            .is_ok()
+            .then(|| text.to_owned())
+    };
+    let texts = (0..).filter_map(|index| Some((index, accepted(&case(&schema, seed, index, true).text)?)));
+    for (index, text) in texts.take(environment("SCENARIOS").unwrap_or(100) as usize) {
+        let file = std::path::Path::new(&folder).join(format!("{seed}-{index}.toml"));
+        std::fs::write(&file, text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     }
 }
