@@ -199,6 +199,11 @@ def test_transfers_are_counted_without_what_requests_are_judged_by() -> None:
     assert censored_at(cast("ct.Sweep", sweep), TRANSFERS) == [Censored(TRANSFERS, 1, 1)]
 
 
+def test_one_transfer_is_no_plural() -> None:
+    assert Censored(TRANSFERS, 0, 1).part_named == "1 of 1 transfer"
+    assert Censored(TRANSFERS, 3, 1).part_named == "1 of 4 transfers"
+
+
 @pytest.mark.parametrize(
     ("unfinished", "misled", "mark"),
     [

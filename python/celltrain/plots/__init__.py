@@ -129,7 +129,8 @@ def _of_flows(result: Result) -> "tuple[list[list[float | None]], str, str, str]
     if not any(map(_is_known, chain(*times))):
         reason = "ended" if found.mark else "began in the measured time"
         return goodput, "goodput", "bit/s", f"no transfer {reason}, so there are no completion times"
-    left_out = f"{found.part} transfers {found.kind.had_not}: their times are left out"
+    theirs = "its time is" if found.is_of_one else "their times are"
+    left_out = f"{found.part_named} {found.kind.had_not}: {theirs} left out"
     are_single = all(one is other for one, other in zip(times, one_each, strict=True))
     what = "completion time" if are_single else "mean completion time"
     return times, what, "s", left_out if found.mark else ""

@@ -183,6 +183,16 @@ class Censored(NamedTuple):
         return f"{self._missing:,} of {self._every:,}"
 
     @property
+    def part_named(self) -> str:
+        """The same with what they are: "3 of 6 transfers", "1 of 1 transfer"."""
+        return f"{self.part} {self.kind.many.removesuffix('s') if self.is_of_one else self.kind.many}"
+
+    @property
+    def is_of_one(self) -> bool:
+        """Whether there is a single one, ended or not."""
+        return self._every == 1
+
+    @property
     def mark(self) -> str:
         """What stands behind their times; nothing where all ended."""
         return f"{self.part} {self.kind.mark}" if self._exceeds(self.kind.least) else ""
