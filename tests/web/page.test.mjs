@@ -12,12 +12,16 @@ import { engineBytes, load, page, root } from "./support.mjs";
 const { Engine } = await load("run/engine");
 const { decode, encode } = await load("text/share");
 const { commandOf } = await load("text/command");
-const { bytes, change, metric, metrics, moment, rate, readTime, significant, span } = await load("text/format");
+const { amount, bytes, change, metric, metrics, moment, rate, readTime, significant, span } = await load("text/format");
 const { wordedForPage } = await load("text/messages");
 const { unknown } = await load("text/names");
 const { colourOf } = await load("theme");
 const { Flow, View } = await load("run/view");
 const module = new WebAssembly.Module(engineBytes());
+
+test("one of a unit is no plural", () => {
+  assert.deepEqual([amount(1, "cells"), amount("2", "cells"), amount(0, "packets"), amount(1, "packets")], ["1 cell", "2 cells", "0 packets", "1 packet"]);
+});
 
 test("a link gives back the state that it was made of", async () => {
   const states = [

@@ -11,6 +11,7 @@ import { Panel } from "../side/panel.ts";
 import { StoryGuide } from "../side/story.ts";
 import { Stage } from "../stage/stage.ts";
 import { COPY } from "../text/command.ts";
+import { amount } from "../text/format.ts";
 import { wordedForPage } from "../text/messages.ts";
 import { readTheme } from "../theme.ts";
 import { Address, copy } from "./address.ts";
@@ -171,7 +172,7 @@ export class App {
   /** Sets a threshold of the port; returns what is wrong with the value if it is refused. */
   dragLevel(key: string, units: number): Promise<string | undefined> {
     const link = this.run.description.links[this.port];
-    return this.panel.change(`level-${key}`, `switch.discard.${link.policy}.${key}`, `${units} ${link.unit}`);
+    return this.panel.change(`level-${key}`, `switch.discard.${link.policy}.${key}`, amount(units, link.unit));
   }
 
   /** Everything that does not change from frame to frame. */

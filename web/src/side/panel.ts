@@ -3,7 +3,7 @@
 import type { App } from "../app/app.ts";
 import { COPY, commandOf } from "../text/command.ts";
 import { h } from "../dom.ts";
-import { bytes, change, count, metric, metrics, span } from "../text/format.ts";
+import { amount, bytes, change, count, metric, metrics, span } from "../text/format.ts";
 import { portsOf } from "../run/network.ts";
 import type { Run } from "../run/run.ts";
 import { RuleEditor } from "./rule.ts";
@@ -160,7 +160,7 @@ export class Panel {
     const link = links[app.port];
     const policy = h("select", { id: "policy", ...this.marked("policy"), change: (event) => void this.change("policy", "switch.discard.policy", event.target.value) });
     policies.forEach((name) => policy.append(new Option(name, name, false, name === link.policy)));
-    const buffer = this.field("buffer", link.capacity === null ? "unlimited" : `${link.capacity} ${link.unit}`, {
+    const buffer = this.field("buffer", link.capacity === null ? "unlimited" : amount(link.capacity, link.unit), {
       change: (event) => void this.change("buffer", "switch.buffer", event.target.value.trim()),
     });
     const rows: (HTMLElement | undefined)[] = [
@@ -182,11 +182,11 @@ export class Panel {
   private level(link: LinkInfo, { key, units }: LevelInfo): (HTMLElement | undefined)[] {
     const id = `level-${key}`;
     const value = this.drafts.get(id) ?? String(units);
-    const output = h("output", {}, `${value} ${link.unit}`);
+    const output = h("output", {}, amount(value, link.unit));
     const slider = h("input", {
       id, ...this.marked(id), type: "range", min: "1", max: String(link.capacity ?? units * 2), value,
       input: () => {
-        output.textContent = `${slider.value} ${link.unit}`;
+        output.textContent = amount(slider.value, link.unit);
         this.drafts.set(id, slider.value);
         void this.app.dragLevel(key, Number(slider.value));
       },

@@ -10,6 +10,7 @@ import type { Run } from "../run/run.ts";
 import { Densities, type Scene, Sparks } from "./scene.ts";
 import { Tip } from "./tip.ts";
 import { Walker } from "./walker.ts";
+import { amount } from "../text/format.ts";
 import type { LevelInfo } from "../run/types.ts";
 
 export interface PaneEvents {
@@ -223,7 +224,7 @@ export class Pane {
   private async setLevel({ level, value }: Drag, { offsetX, offsetY }: PointerEvent): Promise<void> {
     const reason = await this.events.dragLevel(level, value);
     if (reason === undefined) this.refusal.close();
-    else this.refusal.open(() => [`${level.key} = ${value} ${this.run.description.links[this.scene!.port].unit} is refused`, reason], offsetX, offsetY);
+    else this.refusal.open(() => [`${level.key} = ${amount(value, this.run.description.links[this.scene!.port].unit)} is refused`, reason], offsetX, offsetY);
   }
 
   private listen(canvas: HTMLCanvasElement): void {

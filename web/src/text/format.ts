@@ -40,6 +40,11 @@ function scaled(value: number, units: [number, string][]): [number, string] {
   return [value / factor, name];
 }
 
+/** So many units, as scenario files have them: `1 cell`, `40 cells`. */
+export function amount(count: number | string, unit: string): string {
+  return `${count} ${Number(count) === 1 ? unit.replace(/s$/, "") : unit}`;
+}
+
 /** A length of time in the unit that suits it: `320 µs`. */
 export function span(ps: number, digits = GLANCED): string {
   const [value, unit] = scaled(ps, TIMES);
