@@ -168,13 +168,13 @@ def look(path: Path, draw: random.Random, failures: Failures) -> None:
         lambda: ct.compare(
             scenario,
             {"as it is": {}, **{str(value): {key: value} for value in changes[key]}},
-            replications=2,
-            jobs=1,
+            **asked(result, draw),
+            jobs=2,
         ),
     )
     if one is not None:
         look_at_comparison(place, one, failures)
-        both = min(2, options["replications"])
+        both = min(len(one.results["as it is"].fingerprints), options["replications"])
         failures.same(
             place, "first variant", one.results["as it is"].fingerprints[:both], result.fingerprints[:both]
         )
@@ -186,6 +186,16 @@ def look(path: Path, draw: random.Random, failures: Failures) -> None:
     )
     if swept is not None:
         look_at_sweep(place, swept, failures)
+
+
+def asked(result: Result, draw: random.Random) -> dict[str, Any]:
+    """How a scenario like that of a run is compared: by what, and how often it runs."""
+    names = [*result.shown()]
+    names += [f"goodput of {group.name}" for group in result.by_group()]
+    if draw.random() < 0.3:
+        return {"until_clear": draw.choice(names), "max_replications": 4}
+    chosen = draw.sample(names, min(3, len(names)))
+    return {"replications": draw.choice([1, 2, 3]), "measures": chosen if draw.random() < 0.5 else None}
 
 
 def drawn(scenario: ct.Scenario, draw: random.Random) -> Iterator[tuple[str, list[object]]]:

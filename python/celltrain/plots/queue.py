@@ -186,7 +186,7 @@ def _title(panel: QueuePanel) -> str:
     unit = panel.port.framing
     arrived, discarded, dead = panel.cells.counts
     carried = max(arrived - discarded, 1)
-    said = f"{panel.title}: of {arrived:,} {unit} {discarded:,} discarded"
+    said = f"{panel.title}: of {counted(arrived, unit.removesuffix('s'))} {discarded:,} discarded"
     if marked := _marked(panel.cells, unit):
         said += f", {marked} marked"
     share = number(100 * dead / carried, 2)
