@@ -442,13 +442,14 @@ impl Receiver {
         }
     }
 
-    /// Adds an out-of-order range and moves its block to the front of those to be reported.
+    // RFC 2018 §4: SHOULD report as many blocks as there is room for
+    /// Adds an out-of-order range and moves its block to the front of those to be reported. What has been delivered since is none.
     #[inline(never)]
     fn hold(&mut self, range: Range<u64>) -> u64 {
         let at = range.start;
         let new = self.out_of_order.insert(range);
         let block = self.out_of_order.containing(at).unwrap_or(at..at);
-        self.recent.retain(|other| !block.contains(other));
+        self.recent.retain(|other| *other >= self.next && !block.contains(other));
         self.recent.insert(0, at);
         self.recent.truncate(SACK_BLOCKS_MAX);
         new
