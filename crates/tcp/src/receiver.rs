@@ -498,7 +498,8 @@ impl Receiver {
         }
         let echo = self.acknowledged(now);
         // The three bits of a count stand where the sender's own bits do (RFC 9768 section 3.2.2).
-        segment.flags = if self.marks.is_some() { Flags::ACK | echo } else { segment.flags | echo };
+        let own = if self.marks.is_some() { segment.flags.without_ace() } else { segment.flags };
+        segment.flags = own | echo;
         (segment.ack, segment.window) = (self.next, self.window);
         if let Some(timestamps) = &mut segment.timestamps {
             timestamps.echo = self.echo;

@@ -53,6 +53,11 @@ impl Flags {
         Self(((count & 7) as u16) << 6)
     }
 
+    /// The bits beside those of a count.
+    pub(crate) const fn without_ace(self) -> Self {
+        Self(self.0 & !Self::ACCURATE_ECN_SETUP.0)
+    }
+
     /// The count in these bits.
     #[must_use]
     pub const fn ace(self) -> u64 {

@@ -278,3 +278,19 @@ fn data_tell_of_marks_on_the_data_of_the_other_end() {
         assert_eq!(pair.ends[1].sender().stats().ecn_reductions, 0, "{table}");
     }
 }
+
+/// RFC 9768 section 3.2.2: the count of marks stands in the bits AE, CWR and ECE alone. A FIN that goes with the last data, or by
+/// itself, remains one where the acknowledgement that it carries tells the count.
+#[test]
+fn a_fin_keeps_its_bit_beside_a_count_of_marks() {
+    for table in ["ecn = true\nfin = true", "stack = \"prague\"\nfin = true\npacing = false"] {
+        let mut pair = Pair::new(&params(&format!("{table}\nmss = \"1000 B\"")), 0.0);
+        pair.offer(0, 1_500);
+        pair.ends[0].sender_mut().close(pair.now);
+        pair.poll(0);
+        pair.run(SECOND);
+        let fins = pair.sent.iter().filter(|(_, end, segment)| *end == 0 && segment.is_fin()).count();
+        assert_eq!((pair.received(1), fins), (1_500, 1), "{table}");
+        assert!(pair.ends[0].sender().is_done(), "{table}: the FIN is acknowledged");
+    }
+}
