@@ -35,8 +35,9 @@ impl Reader {
     /// Reads until `now` from the `delivered` bytes that have been there since the last call.
     pub(crate) fn advance(&mut self, now: Time, delivered: u64) {
         let unit = u128::from(8 * SECOND);
-        let bytes = (u128::from(now - self.at) * u128::from(self.rate) / unit) as u64;
-        if self.read + bytes >= delivered {
+        let bytes = u128::from(now - self.at) * u128::from(self.rate) / unit;
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        if self.read.saturating_add(bytes) >= delivered {
             (self.read, self.at) = (delivered, now);
         } else {
             self.read += bytes;
@@ -68,20 +69,14 @@ impl Reader {
     /// When it has read the first `end` bytes, all of which are there. Times before [`advance`](Self::advance) was called last are not
     /// known: then it is a time up to that.
     pub(crate) fn reaches(&self, end: u64) -> Time {
-        let wait = self.time_of(end.saturating_sub(self.read));
-        self.at.saturating_add(wait)
-    }
-
-    /// The time that it takes to read so many bytes.
-    fn time_of(&self, bytes: u64) -> Time {
-        let time = (u128::from(bytes) * u128::from(8 * SECOND)).div_ceil(u128::from(self.rate));
-        Time::try_from(time).unwrap_or(Time::MAX)
+        let bits = u128::from(end.saturating_sub(self.read)) * 8;
+        let wait = (bits * u128::from(SECOND)).div_ceil(u128::from(self.rate));
+        self.at.saturating_add(Time::try_from(wait).unwrap_or(Time::MAX))
     }
 
     /// When the window opens by a step, if it has less than one left.
     pub(crate) fn opens(&self, window: u64) -> Option<Time> {
-        let bytes = (self.edge + self.step).saturating_sub(self.buffer + self.read);
-        (window < self.step).then(|| self.at + self.time_of(bytes))
+        (window < self.step).then(|| self.reaches((self.edge + self.step).saturating_sub(self.buffer)))
     }
 }
 
@@ -110,6 +105,15 @@ mod tests {
     #[test]
     fn a_time_beyond_the_clock_is_never() {
         assert_eq!(reader(1).reaches(1 << 30), Time::MAX);
+    }
+
+    /// What a rate without reason reads in a long idle time is more than 64 bits count: all that is there, not the remainder.
+    #[test]
+    fn a_rate_beyond_all_reason_reads_all() {
+        // 2^64 bytes in 128 s.
+        let mut reader = reader(1 << 60);
+        reader.advance(128 * SECOND, 6000);
+        assert_eq!((reader.read, reader.at), (6000, 128 * SECOND));
     }
 
     /// RFC 9293 section 3.8.6.2.2: the window opens by half of the buffer at least, which is no less in whole units of the window field.
