@@ -3,10 +3,8 @@
 use celltrain_engine::quantity::{BitRate, Bytes, Duration};
 
 use crate::{
-    congestion::CongestionKind,
-    params::{Params, RtoArithmetic},
-    recovery::RecoveryKind,
-    spec::{StackError, StackSpec, is_guarded},
+    params::Params,
+    spec::{StackError, StackSpec, Uses},
 };
 
 impl StackSpec {
@@ -17,12 +15,7 @@ impl StackSpec {
     /// As [`StackSpec::resolve`].
     pub fn complete(&self) -> Result<Self, StackError> {
         let params = self.resolve()?;
-        let all = self.with_times(&params);
-        let recovery = params.recovery;
-        let control = params.congestion_control;
-        let reno_growth = matches!(control, CongestionKind::Reno | CongestionKind::Dctcp);
-        let cubic_growth = control == CongestionKind::Cubic;
-        let newreno = recovery == RecoveryKind::NewReno;
+        let uses = Uses::of(&params);
         let limited = params.initial_ssthresh <= i64::MAX as u64;
         Ok(Self {
             mss: Some(Bytes(u64::from(params.mss))),
@@ -32,25 +25,24 @@ impl StackSpec {
             initial_window: Some(params.initial_window),
             initial_ssthresh: limited.then_some(Bytes(params.initial_ssthresh)),
             congestion_control: Some(params.congestion_control),
-            recovery: Some(recovery),
-            slow_start_limit: (!control.sets_window()).then_some(params.slow_start_limit),
+            recovery: Some(params.recovery),
+            slow_start_limit: uses.slow_start_limit.then_some(params.slow_start_limit),
             hystart: Some(params.hystart),
-            hystart_variant: params.hystart.then_some(params.hystart_variant),
-            congestion_avoidance: reno_growth.then_some(params.congestion_avoidance),
-            halving: reno_growth.then_some(params.halving),
-            cubic_fast_convergence: cubic_growth.then_some(params.cubic_fast_convergence),
-            cubic_alpha: cubic_growth.then_some(params.cubic_alpha),
-            cubic_arithmetic: cubic_growth.then_some(params.cubic_arithmetic),
-            reductions: (recovery == RecoveryKind::Rack && !control.sets_window())
-                .then_some(params.reductions),
-            fast_retransmit_guard: is_guarded(recovery).then_some(params.fast_retransmit_guard),
-            newreno_impatient: newreno.then_some(params.newreno_impatient),
-            newreno_full_ack: newreno.then_some(params.newreno_full_ack),
-            newreno_burst: params.newreno_burst.filter(|_| newreno),
-            recovery_exit_growth: (newreno || recovery == RecoveryKind::Reno)
-                .then_some(params.recovery_exit_growth),
-            go_back_n_inflation: (recovery == RecoveryKind::GoBackN).then_some(params.go_back_n_inflation),
-            proportional_rate_reduction: (recovery == RecoveryKind::Sack)
+            hystart_variant: uses.hystart_variant.then_some(params.hystart_variant),
+            congestion_avoidance: uses.congestion_avoidance.then_some(params.congestion_avoidance),
+            halving: uses.halving.then_some(params.halving),
+            cubic_fast_convergence: uses.cubic.then_some(params.cubic_fast_convergence),
+            cubic_alpha: uses.cubic.then_some(params.cubic_alpha),
+            cubic_arithmetic: uses.cubic.then_some(params.cubic_arithmetic),
+            reductions: uses.reductions.then_some(params.reductions),
+            fast_retransmit_guard: uses.fast_retransmit_guard.then_some(params.fast_retransmit_guard),
+            newreno_impatient: uses.newreno.then_some(params.newreno_impatient),
+            newreno_full_ack: uses.newreno.then_some(params.newreno_full_ack),
+            newreno_burst: params.newreno_burst.filter(|_| uses.newreno),
+            recovery_exit_growth: uses.recovery_exit_growth.then_some(params.recovery_exit_growth),
+            go_back_n_inflation: uses.go_back_n_inflation.then_some(params.go_back_n_inflation),
+            proportional_rate_reduction: uses
+                .proportional_rate_reduction
                 .then_some(params.proportional_rate_reduction),
             limited_transmit: Some(params.limited_transmit),
             limited_transmit_resends: Some(params.limited_transmit_resends && params.limited_transmit),
@@ -66,36 +58,34 @@ impl StackSpec {
             f_rto: Some(params.f_rto),
             ecn: Some(params.ecn),
             accurate_ecn: Some(params.accurate_ecn),
-            ecn_control_packets: (params.ecn && !params.accurate_ecn).then_some(params.ecn_control_packets),
-            ecn_window_min: params.ecn.then_some(params.ecn_window_min),
+            ecn_control_packets: uses.ecn_control_packets.then_some(params.ecn_control_packets),
+            ecn_window_min: uses.ecn_window_min.then_some(params.ecn_window_min),
             syn_exchange: Some(params.syn_exchange),
-            ack_every: Some(params.ack_every),
-            ..all
+            ..self.complete_times(&params, uses)
         })
     }
 
     /// The keys about time, and what hosts do with it.
-    fn with_times(&self, params: &Params) -> Self {
-        let exact = params.rto_arithmetic == RtoArithmetic::Exact;
-        let processes = params.processing_delay > 0;
+    fn complete_times(&self, params: &Params, uses: Uses) -> Self {
         Self {
             stack: self.stack,
+            ack_every: Some(params.ack_every),
             delayed_ack: Some(Duration(params.delayed_ack)),
             delayed_ack_max: Some(Duration(params.delayed_ack_max)),
             quick_acks: Some(params.quick_acks),
             quick_acks_growing: Some(params.quick_acks_growing),
             rto_min: Some(Duration(params.rto_min)),
-            rto_variance_min: exact.then_some(Duration(params.rto_variance_min)),
+            rto_variance_min: uses.rto_variance_min.then_some(Duration(params.rto_variance_min)),
             rto_max: Some(Duration(params.rto_max)),
             rto_initial: Some(Duration(params.rto_initial)),
             rto_arithmetic: Some(params.rto_arithmetic),
             tick: Some(Duration(params.tick)),
             tick_phase: Some(Duration(params.tick_phase)),
-            timer_on_ticks: (params.tick > 0).then_some(params.timer_on_ticks),
+            timer_on_ticks: uses.timer_on_ticks.then_some(params.timer_on_ticks),
             processing_delay: Some(Duration(params.processing_delay)),
             processing_spread: Some(Duration(params.processing_spread)),
-            acks_processed: processes.then_some(params.acks_processed),
-            send_queue: params.send_queue.filter(|_| processes),
+            acks_processed: uses.processing.then_some(params.acks_processed),
+            send_queue: params.send_queue.filter(|_| uses.processing),
             ..Self::default()
         }
     }

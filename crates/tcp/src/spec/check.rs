@@ -2,10 +2,7 @@
 
 use celltrain_engine::{Time, quantity::Duration, time::MICROSECOND};
 
-use super::{
-    StackError, StackSpec,
-    resolve::{is_guarded, uses_sack},
-};
+use super::{StackError, StackSpec, Uses, resolve::uses_sack};
 use crate::{
     congestion::CongestionKind,
     params::{CubicAlpha, CubicArithmetic, Params, Reductions, RtoArithmetic},
@@ -28,186 +25,124 @@ pub(super) fn check(
     if condition { Ok(()) } else { Err(StackError { key, message: message() }) }
 }
 
+/// Fails at the first of `keys` that is given, unless they are `used`: only `by` uses them.
+fn only(used: bool, by: &str, keys: &[(bool, &'static str)]) -> Result<(), StackError> {
+    let unused = keys.iter().find(|(given, _)| *given && !used);
+    unused.map_or(Ok(()), |(_, key)| {
+        check(false, key, || format!("only {by} uses it; leave it out or choose that"))
+    })
+}
+
 impl StackSpec {
-    // RFC 8985 §4: MUST use SACK with RACK
-    // RFC 8985 §9.2: MUST NOT mix RFC 6675 with RACK
     /// Refuses keys that the chosen algorithms would ignore, and values that contradict each other.
     pub(super) fn check_combinations(&self, params: &Params) -> Result<(), StackError> {
-        let recovery = params.recovery;
-        check((1..=INITIAL_WINDOW_MAX).contains(&params.initial_window), "initial-window", || {
-            format!("{} segments; give 1 to {INITIAL_WINDOW_MAX}", params.initial_window)
-        })?;
-        check(!params.hystart || params.timestamps, "hystart", || {
-            "one sample a round trip does not show a queue; set timestamps = true, or leave this out".into()
-        })?;
-        check(params.slow_start_limit >= 1, "slow-start-limit", || {
-            "0 would never open the window; give 1 or more".into()
-        })?;
-        let segments = params.cubic_arithmetic == CubicArithmetic::Segments
-            && params.congestion_control == CongestionKind::Cubic;
-        check(!segments || params.cubic_alpha == CubicAlpha::Constant, "cubic-arithmetic", || {
-            "\"segments\" is that of Linux, whose estimate of Reno stays slow; set cubic-alpha = \"constant\" with it".into()
-        })?;
-        check(params.sack == uses_sack(recovery), "sack", || {
-            let what = if params.sack { "the sender would ignore" } else { "the sender waits for" };
-            format!(
-                "{what} selective acknowledgements; leave this key out, or choose recovery = \"sack\", \"rack\" or \
-                 \"sack-pipe\" with it"
-            )
-        })?;
-        check(params.sack || !params.dsack, "dsack", || {
-            "duplicates are reported in SACK blocks; choose recovery = \"sack\", \"rack\" or \"sack-pipe\", or leave this out".into()
-        })?;
-        check(!params.f_rto || recovery == RecoveryKind::Rack, "f-rto", || {
-            "only recovery = \"rack\" keeps account of what was sent again; choose it, or leave this out"
-                .into()
-        })?;
-        check(
-            params.reductions == Reductions::Standard || recovery == RecoveryKind::Rack,
-            "reductions",
-            || {
-                "\"linux\" reduces in proportion to what arrives, which only recovery = \"rack\" counts here; choose it, or leave this out".into()
-            },
-        )?;
-        check(
-            params.reductions == Reductions::Standard || params.ecn_window_min == 2 || !params.ecn,
-            "ecn-window-min",
-            || {
-                "reductions = \"linux\" leaves two segments; set reductions = \"standard\", or leave this out"
-                    .into()
-            },
-        )?;
-        check(!params.limited_transmit || recovery != RecoveryKind::Rack, "limited-transmit", || {
-            "recovery = \"rack\" sends whatever its count of the network allows; leave this out".into()
-        })?;
-        check(!params.limited_transmit || recovery != RecoveryKind::TimeoutOnly, "limited-transmit", || {
-            "recovery = \"timeout-only\" ignores duplicate ACKs; leave this out or choose another recovery"
-                .into()
-        })?;
-        check(
-            self.limited_transmit_resends != Some(true) || params.limited_transmit,
-            "limited-transmit-resends",
-            || "it widens limited transmit; set limited-transmit = true, or leave this out".into(),
-        )?;
-        check(self.idle_decay != Some(true) || params.idle_restart, "idle-decay", || {
-            "it says how far the window closes after an idle time; set idle-restart = true, or leave this out"
-                .into()
-        })?;
-        check(params.newreno_burst != Some(0), "newreno-burst", || {
-            "0 would send nothing new in a recovery; give 1 or more, or leave this out".into()
-        })?;
-        let reno_growth = matches!(params.congestion_control, CongestionKind::Reno | CongestionKind::Dctcp);
-        let cubic_growth = params.congestion_control == CongestionKind::Cubic;
-        check(
-            params.ecn || params.congestion_control != CongestionKind::Dctcp,
-            "congestion-control",
-            || "\"dctcp\" answers marks; set ecn = true, and a buffer that marks".into(),
-        )?;
+        check_growth(params)?;
+        check_recovery(params)?;
         check_acks(params)?;
         check_samples(params)?;
-        check_accurate_ecn(params)?;
+        check_ecn(params)?;
         self.check_model(params)?;
-        for (given, used, key, by) in [
-            (
-                self.send_queue.is_some_and(|limit| limit > 0),
-                params.processing_delay > 0,
-                "send-queue",
-                "a host with a processing-delay",
-            ),
-            (
-                self.acks_processed.is_some(),
-                params.processing_delay > 0,
-                "acks-processed",
-                "a host with a processing-delay",
-            ),
-            (self.timer_on_ticks.is_some(), params.tick > 0, "timer-on-ticks", "a clock with a tick"),
-            (
-                self.newreno_impatient.is_some(),
-                recovery == RecoveryKind::NewReno,
-                "newreno-impatient",
-                "recovery = \"newreno\"",
-            ),
-            (
-                self.newreno_full_ack.is_some(),
-                recovery == RecoveryKind::NewReno,
-                "newreno-full-ack",
-                "recovery = \"newreno\"",
-            ),
-            (
-                self.newreno_burst.is_some(),
-                recovery == RecoveryKind::NewReno,
-                "newreno-burst",
-                "recovery = \"newreno\"",
-            ),
-            (
-                self.recovery_exit_growth.is_some(),
-                matches!(recovery, RecoveryKind::Reno | RecoveryKind::NewReno),
-                "recovery-exit-growth",
-                "recovery = \"reno\" or \"newreno\"",
-            ),
-            (
-                self.go_back_n_inflation.is_some(),
-                recovery == RecoveryKind::GoBackN,
-                "go-back-n-inflation",
-                "recovery = \"go-back-n\"",
-            ),
-            (
-                self.proportional_rate_reduction.is_some(),
-                recovery == RecoveryKind::Sack,
-                "proportional-rate-reduction",
-                "recovery = \"sack\"",
-            ),
-            (
-                self.fast_retransmit_guard.is_some(),
-                is_guarded(recovery),
-                "fast-retransmit-guard",
-                "a recovery that counts duplicate ACKs",
-            ),
-            (
-                self.congestion_avoidance.is_some(),
-                reno_growth,
-                "congestion-avoidance",
-                "congestion-control = \"reno\"",
-            ),
-            (self.hystart_variant.is_some(), params.hystart, "hystart-variant", "hystart = true"),
-            (
-                self.quick_acks_growing == Some(true),
-                params.quick_acks > 0,
-                "quick-acks-growing",
-                "quick-acks = 1 or more",
-            ),
-            (self.nagle_minshall == Some(true), params.nagle, "nagle-minshall", "nagle = true"),
-            (self.ecn_window_min.is_some(), params.ecn, "ecn-window-min", "ecn = true"),
-            (
-                self.ecn_control_packets.is_some(),
-                params.ecn && !params.accurate_ecn,
-                "ecn-control-packets",
-                "ecn = true without accurate-ecn",
-            ),
-            (self.halving.is_some(), reno_growth, "halving", "congestion-control = \"reno\""),
-            (
-                self.cubic_fast_convergence.is_some(),
-                cubic_growth,
-                "cubic-fast-convergence",
-                "congestion-control = \"cubic\"",
-            ),
-            (self.cubic_alpha.is_some(), cubic_growth, "cubic-alpha", "congestion-control = \"cubic\""),
-            (
-                self.cubic_arithmetic.is_some(),
-                cubic_growth,
-                "cubic-arithmetic",
-                "congestion-control = \"cubic\"",
-            ),
-            (
-                self.rto_variance_min.is_some(),
-                params.rto_arithmetic == RtoArithmetic::Exact,
-                "rto-variance-min",
-                "rto-arithmetic = \"exact\"",
-            ),
-        ] {
-            check(!given || used, key, || format!("only {by} uses it; leave it out or choose that"))?;
-        }
-        Ok(())
+        self.check_uses(params)
+    }
+
+    /// Refuses keys that nothing would look at.
+    fn check_uses(&self, params: &Params) -> Result<(), StackError> {
+        let uses = Uses::of(params);
+        only(
+            uses.processing,
+            "a host with a processing-delay",
+            &[
+                (self.send_queue.is_some_and(|limit| limit > 0), "send-queue"),
+                (self.acks_processed.is_some(), "acks-processed"),
+            ],
+        )?;
+        only(
+            uses.timer_on_ticks,
+            "a clock with a tick",
+            &[(self.timer_on_ticks.is_some(), "timer-on-ticks")],
+        )?;
+        only(
+            uses.newreno,
+            "recovery = \"newreno\"",
+            &[
+                (self.newreno_impatient.is_some(), "newreno-impatient"),
+                (self.newreno_full_ack.is_some(), "newreno-full-ack"),
+                (self.newreno_burst.is_some(), "newreno-burst"),
+            ],
+        )?;
+        only(
+            uses.recovery_exit_growth,
+            "recovery = \"reno\" or \"newreno\"",
+            &[(self.recovery_exit_growth.is_some(), "recovery-exit-growth")],
+        )?;
+        only(
+            uses.go_back_n_inflation,
+            "recovery = \"go-back-n\"",
+            &[(self.go_back_n_inflation.is_some(), "go-back-n-inflation")],
+        )?;
+        only(
+            uses.proportional_rate_reduction,
+            "recovery = \"sack\"",
+            &[(self.proportional_rate_reduction.is_some(), "proportional-rate-reduction")],
+        )?;
+        only(
+            uses.fast_retransmit_guard,
+            "a recovery that counts duplicate ACKs",
+            &[(self.fast_retransmit_guard.is_some(), "fast-retransmit-guard")],
+        )?;
+        only(
+            params.limited_transmit,
+            "limited-transmit = true",
+            &[(self.limited_transmit_resends == Some(true), "limited-transmit-resends")],
+        )?;
+        self.check_uses_of_control(params, uses)?;
+        self.check_uses_of_ecn(uses)?;
+        only(
+            params.quick_acks > 0,
+            "quick-acks = 1 or more",
+            &[(self.quick_acks_growing == Some(true), "quick-acks-growing")],
+        )?;
+        only(
+            uses.rto_variance_min,
+            "rto-arithmetic = \"exact\"",
+            &[(self.rto_variance_min.is_some(), "rto-variance-min")],
+        )?;
+        only(params.nagle, "nagle = true", &[(self.nagle_minshall == Some(true), "nagle-minshall")])
+    }
+
+    /// As [`check_uses`](Self::check_uses), of how the window grows.
+    fn check_uses_of_control(&self, params: &Params, uses: Uses) -> Result<(), StackError> {
+        only(
+            uses.congestion_avoidance,
+            "congestion-control = \"reno\" or \"dctcp\"",
+            &[(self.congestion_avoidance.is_some(), "congestion-avoidance")],
+        )?;
+        only(
+            uses.halving,
+            "congestion-control = \"reno\", \"dctcp\" or \"prague\"",
+            &[(self.halving.is_some(), "halving")],
+        )?;
+        only(
+            uses.cubic,
+            "congestion-control = \"cubic\"",
+            &[
+                (self.cubic_fast_convergence.is_some(), "cubic-fast-convergence"),
+                (self.cubic_alpha.is_some(), "cubic-alpha"),
+                (self.cubic_arithmetic.is_some(), "cubic-arithmetic"),
+            ],
+        )?;
+        only(uses.hystart_variant, "hystart = true", &[(self.hystart_variant.is_some(), "hystart-variant")])?;
+        only(params.idle_restart, "idle-restart = true", &[(self.idle_decay == Some(true), "idle-decay")])
+    }
+
+    /// As [`check_uses`](Self::check_uses), of congestion marks.
+    fn check_uses_of_ecn(&self, uses: Uses) -> Result<(), StackError> {
+        only(uses.ecn_window_min, "ecn = true", &[(self.ecn_window_min.is_some(), "ecn-window-min")])?;
+        only(
+            uses.ecn_control_packets,
+            "ecn = true without accurate-ecn",
+            &[(self.ecn_control_packets.is_some(), "ecn-control-packets")],
+        )
     }
 
     /// Refuses what a congestion control with a model of the path has no use for.
@@ -227,6 +162,56 @@ impl StackSpec {
     }
 }
 
+/// Refuses windows that would never open, and what would end their growth unseen.
+fn check_growth(params: &Params) -> Result<(), StackError> {
+    check((1..=INITIAL_WINDOW_MAX).contains(&params.initial_window), "initial-window", || {
+        format!("{} segments; give 1 to {INITIAL_WINDOW_MAX}", params.initial_window)
+    })?;
+    check(!params.hystart || params.timestamps, "hystart", || {
+        "one sample a round trip does not show a queue; set timestamps = true, or leave this out".into()
+    })?;
+    check(params.slow_start_limit >= 1, "slow-start-limit", || {
+        "0 would never open the window; give 1 or more".into()
+    })?;
+    let segments = params.cubic_arithmetic == CubicArithmetic::Segments
+        && params.congestion_control == CongestionKind::Cubic;
+    check(!segments || params.cubic_alpha == CubicAlpha::Constant, "cubic-arithmetic", || {
+        "\"segments\" is that of Linux, whose estimate of Reno stays slow; set cubic-alpha = \"constant\" with it".into()
+    })
+}
+
+// RFC 8985 §4: MUST use SACK with RACK
+// RFC 8985 §9.2: MUST NOT mix RFC 6675 with RACK
+/// Refuses what a recovery cannot do, or has no use for.
+fn check_recovery(params: &Params) -> Result<(), StackError> {
+    let recovery = params.recovery;
+    check(params.sack == uses_sack(recovery), "sack", || {
+        let what = if params.sack { "the sender would ignore" } else { "the sender waits for" };
+        format!(
+            "{what} selective acknowledgements; leave this key out, or choose recovery = \"sack\", \"rack\" or \
+             \"sack-pipe\" with it"
+        )
+    })?;
+    check(params.sack || !params.dsack, "dsack", || {
+        "duplicates are reported in SACK blocks; choose recovery = \"sack\", \"rack\" or \"sack-pipe\", or leave this out".into()
+    })?;
+    check(!params.f_rto || recovery == RecoveryKind::Rack, "f-rto", || {
+        "only recovery = \"rack\" keeps account of what was sent again; choose it, or leave this out".into()
+    })?;
+    check(params.reductions == Reductions::Standard || recovery == RecoveryKind::Rack, "reductions", || {
+        "\"linux\" reduces in proportion to what arrives, which only recovery = \"rack\" counts here; choose it, or leave this out".into()
+    })?;
+    check(!params.limited_transmit || recovery != RecoveryKind::Rack, "limited-transmit", || {
+        "recovery = \"rack\" sends whatever its count of the network allows; leave this out".into()
+    })?;
+    check(!params.limited_transmit || recovery != RecoveryKind::TimeoutOnly, "limited-transmit", || {
+        "recovery = \"timeout-only\" ignores duplicate ACKs; leave this out or choose another recovery".into()
+    })?;
+    check(params.newreno_burst != Some(0), "newreno-burst", || {
+        "0 would send nothing new in a recovery; give 1 or more, or leave this out".into()
+    })
+}
+
 /// Refuses a congestion control that asks for samples beside a recovery that cannot give them.
 fn check_samples(params: &Params) -> Result<(), StackError> {
     let control = params.congestion_control;
@@ -239,11 +224,8 @@ fn check_samples(params: &Params) -> Result<(), StackError> {
     })
 }
 
-/// Refuses ways to acknowledge, and to answer marks, that cannot be.
+/// Refuses ways to acknowledge that cannot be.
 fn check_acks(params: &Params) -> Result<(), StackError> {
-    check((1..=2).contains(&params.ecn_window_min), "ecn-window-min", || {
-        format!("{} segments; give 1 or 2", params.ecn_window_min)
-    })?;
     check(params.quick_acks == 0 || params.delayed_ack > 0, "quick-acks", || {
         "without delayed ACKs every segment is acknowledged at once; set delayed-ack, or leave this out"
             .into()
@@ -257,8 +239,19 @@ fn check_acks(params: &Params) -> Result<(), StackError> {
     })
 }
 
-/// Refuses accurate ECN feedback where it says nothing, and a congestion control without it that needs it.
-fn check_accurate_ecn(params: &Params) -> Result<(), StackError> {
+/// Refuses answers to marks that cannot be, a congestion control without the ECN feedback that it needs, and accurate feedback where it says
+/// nothing.
+fn check_ecn(params: &Params) -> Result<(), StackError> {
+    check((1..=2).contains(&params.ecn_window_min), "ecn-window-min", || {
+        format!("{} segments; give 1 or 2", params.ecn_window_min)
+    })?;
+    let one = params.ecn && params.ecn_window_min == 1;
+    check(params.reductions == Reductions::Standard || !one, "ecn-window-min", || {
+        "reductions = \"linux\" leaves two segments; set reductions = \"standard\", or leave this out".into()
+    })?;
+    check(params.ecn || params.congestion_control != CongestionKind::Dctcp, "congestion-control", || {
+        "\"dctcp\" answers marks; set ecn = true, and a buffer that marks".into()
+    })?;
     let counts = matches!(params.recovery, RecoveryKind::Rack | RecoveryKind::Sack);
     check(
         params.accurate_ecn || params.congestion_control != CongestionKind::Prague,

@@ -2,6 +2,7 @@
 
 mod check;
 mod resolve;
+mod uses;
 
 use std::fmt;
 
@@ -19,7 +20,7 @@ use crate::{
     stack::Stack,
 };
 
-pub(crate) use self::resolve::is_guarded;
+pub(crate) use self::uses::Uses;
 
 /// The TCP stack of a scenario: a preset and what differs from it.
 ///
@@ -337,6 +338,19 @@ mod tests {
         let bbr = resolve("stack = 'linux'\ncongestion-control = 'bbr'").unwrap();
         assert!(bbr.pacing && !bbr.hystart && !bbr.idle_restart);
         assert_eq!(bbr, resolve("stack = 'linux-bbr'").unwrap());
+    }
+
+    /// Losses and classic marks halve under Prague as under Reno, by the rule that `halving` chooses.
+    #[test]
+    fn halving_is_for_all_that_halve() {
+        for control in ["reno", "dctcp", "prague"] {
+            let table = format!(
+                "stack = 'linux'\necn = true\naccurate-ecn = true\ncongestion-control = '{control}'\nhalving = 'window'"
+            );
+            assert_eq!(resolve(&table).map(|params| params.halving), Ok(Halving::Window), "{control}");
+            let complete = toml::from_str::<StackSpec>(&table).unwrap().complete().unwrap();
+            assert_eq!(complete.halving, Some(Halving::Window), "{control}: a complete table says it");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use celltrain_engine::quantity::Duration;
 use super::{
     StackError, StackSpec,
     check::{check, check_times},
+    uses::counts_duplicates,
 };
 use crate::{
     congestion::CongestionKind,
@@ -26,7 +27,12 @@ impl StackSpec {
     /// If a value is out of range or contradicts another; the message says what to do.
     pub fn resolve(&self) -> Result<Params, StackError> {
         let mut params = self.stack.params();
-        self.override_algorithms(&mut params);
+        self.choose_algorithms(&mut params);
+        self.override_growth(&mut params);
+        self.override_recovery(&mut params);
+        self.override_sending(&mut params);
+        self.override_ecn(&mut params);
+        self.override_acks(&mut params);
         self.override_times(&mut params);
         self.resolve_sizes(&mut params)?;
         self.check_combinations(&params)?;
@@ -34,11 +40,8 @@ impl StackSpec {
         Ok(params)
     }
 
-    fn override_algorithms(&self, params: &mut Params) {
-        fn set<T: Copy>(field: &mut T, value: Option<T>) {
-            *field = value.unwrap_or(*field);
-        }
-        set(&mut params.initial_window, self.initial_window);
+    /// The two algorithms, and what follows from them unless it is given.
+    fn choose_algorithms(&self, params: &mut Params) {
         set(&mut params.congestion_control, self.congestion_control);
         if params.congestion_control.sets_window() {
             // A model of the path has no slow start, and a rate.
@@ -48,7 +51,6 @@ impl StackSpec {
         }
         if let Some(recovery) = self.recovery {
             params.recovery = recovery;
-            // These follow the recovery unless they are given.
             params.sack = uses_sack(recovery);
             params.dsack = recovery == RecoveryKind::Rack;
             params.f_rto &= recovery == RecoveryKind::Rack;
@@ -59,14 +61,6 @@ impl StackSpec {
                 _ => FastRetransmitGuard::None,
             };
         }
-        set(&mut params.congestion_avoidance, self.congestion_avoidance);
-        set(&mut params.halving, self.halving);
-        set(&mut params.cubic_fast_convergence, self.cubic_fast_convergence);
-        set(&mut params.cubic_alpha, self.cubic_alpha);
-        set(&mut params.cubic_arithmetic, self.cubic_arithmetic);
-        set(&mut params.hystart, self.hystart);
-        set(&mut params.hystart_variant, self.hystart_variant);
-        set(&mut params.slow_start_limit, self.slow_start_limit);
         if params.recovery != RecoveryKind::Rack || has_own_reductions(params.congestion_control) {
             params.reductions = Reductions::Standard;
         }
@@ -74,8 +68,26 @@ impl StackSpec {
         if params.reductions == Reductions::Linux {
             params.ecn_window_min = 2;
         }
+    }
+
+    fn override_growth(&self, params: &mut Params) {
+        set(&mut params.initial_window, self.initial_window);
+        set(&mut params.slow_start_limit, self.slow_start_limit);
+        set(&mut params.hystart, self.hystart);
+        set(&mut params.hystart_variant, self.hystart_variant);
+        set(&mut params.congestion_avoidance, self.congestion_avoidance);
+        set(&mut params.halving, self.halving);
+        set(&mut params.cubic_fast_convergence, self.cubic_fast_convergence);
+        set(&mut params.cubic_alpha, self.cubic_alpha);
+        set(&mut params.cubic_arithmetic, self.cubic_arithmetic);
+        set(&mut params.idle_restart, self.idle_restart);
+        set(&mut params.idle_decay, self.idle_decay);
+        params.idle_decay &= params.idle_restart;
+    }
+
+    fn override_recovery(&self, params: &mut Params) {
         set(&mut params.fast_retransmit_guard, self.fast_retransmit_guard);
-        if !is_guarded(params.recovery) {
+        if !counts_duplicates(params.recovery) {
             params.fast_retransmit_guard = FastRetransmitGuard::None;
         }
         set(&mut params.newreno_impatient, self.newreno_impatient);
@@ -86,29 +98,35 @@ impl StackSpec {
         set(&mut params.proportional_rate_reduction, self.proportional_rate_reduction);
         set(&mut params.limited_transmit, self.limited_transmit);
         set(&mut params.limited_transmit_resends, self.limited_transmit_resends);
-        set(&mut params.idle_restart, self.idle_restart);
-        set(&mut params.idle_decay, self.idle_decay);
-        params.idle_decay &= params.idle_restart;
+        set(&mut params.sack, self.sack);
+        set(&mut params.dsack, self.dsack);
+        set(&mut params.f_rto, self.f_rto);
+    }
+
+    fn override_sending(&self, params: &mut Params) {
         set(&mut params.nagle, self.nagle);
         set(&mut params.nagle_minshall, self.nagle_minshall);
         params.nagle_minshall &= params.nagle || self.nagle_minshall.is_some();
         set(&mut params.fin, self.fin);
         set(&mut params.pacing, self.pacing);
         set(&mut params.timestamps, self.timestamps);
-        set(&mut params.sack, self.sack);
-        set(&mut params.dsack, self.dsack);
-        set(&mut params.f_rto, self.f_rto);
+        set(&mut params.syn_exchange, self.syn_exchange);
+        set(&mut params.rto_arithmetic, self.rto_arithmetic);
+        set(&mut params.timer_on_ticks, self.timer_on_ticks);
+        set(&mut params.acks_processed, self.acks_processed);
+        params.send_queue = self.send_queue.or(params.send_queue);
+    }
+
+    fn override_ecn(&self, params: &mut Params) {
         set(&mut params.ecn, self.ecn);
         set(&mut params.accurate_ecn, self.accurate_ecn);
         // RFC 8257 section 3.6, and what Linux does for a congestion control that needs ECN.
         let needs_ecn = params.ecn && params.congestion_control == CongestionKind::Dctcp;
         params.ecn_control_packets = self.ecn_control_packets.unwrap_or(needs_ecn && !params.accurate_ecn);
         set(&mut params.ecn_window_min, self.ecn_window_min);
-        set(&mut params.syn_exchange, self.syn_exchange);
-        set(&mut params.rto_arithmetic, self.rto_arithmetic);
-        set(&mut params.timer_on_ticks, self.timer_on_ticks);
-        set(&mut params.acks_processed, self.acks_processed);
-        params.send_queue = self.send_queue.or(params.send_queue);
+    }
+
+    fn override_acks(&self, params: &mut Params) {
         if let Some(delay) = self.delayed_ack {
             // A time that is given stands.
             params.delayed_ack_max = delay.ps();
@@ -183,6 +201,11 @@ impl StackSpec {
     }
 }
 
+/// A value that is given goes before that of the preset.
+fn set<T: Copy>(field: &mut T, value: Option<T>) {
+    *field = value.unwrap_or(*field);
+}
+
 /// Whether a recovery works with selective acknowledgements.
 pub(crate) fn uses_sack(recovery: RecoveryKind) -> bool {
     matches!(recovery, RecoveryKind::Sack | RecoveryKind::SackPipe | RecoveryKind::Rack)
@@ -191,9 +214,4 @@ pub(crate) fn uses_sack(recovery: RecoveryKind) -> bool {
 /// Whether a congestion control says itself how a mark reduces the window.
 const fn has_own_reductions(control: CongestionKind) -> bool {
     matches!(control, CongestionKind::Prague | CongestionKind::Bbr)
-}
-
-/// Whether a recovery counts duplicate ACKs, so that the guard against those of an earlier one is of use.
-pub(crate) fn is_guarded(recovery: RecoveryKind) -> bool {
-    !matches!(recovery, RecoveryKind::Sack | RecoveryKind::Rack | RecoveryKind::TimeoutOnly)
 }
