@@ -6,21 +6,18 @@ use std::{ops::Range, sync::Arc};
 use celltrain_engine::{Time, time::NEVER};
 
 use crate::{
-    congestion::HyStart,
     delivery::Delivery,
     event::{EventKind, LossSign, TimeoutCause, Trace},
+    hystart::{HyStart, Seen},
     limits::{Limit, LimitClock},
     params::{FastRetransmitGuard, HystartVariant, Params},
     rto::RetransmissionTimer,
-    segment::{Ecn, Segment},
+    segment::{Ecn, FIRST_MARK_COUNT, Segment},
     stats::SenderStats,
 };
 
 /// Duplicate ACKs that mean a loss (RFC 5681 section 3.2).
 pub(crate) const DUP_THRESH: u32 = 3;
-
-/// What counts of marked packets begin with (RFC 9768 section 3.2.1): none is zero while the feature is in use.
-pub(crate) const FIRST_MARK_COUNT: u64 = 5;
 
 /// The sequence space, windows and timer of one sender. Names follow RFC 9293 (SND.UNA, SND.NXT) and RFC
 /// 5681.
@@ -203,6 +200,28 @@ impl Flow {
         (self.allowance, self.limited) = (0, 0);
         self.resend_first = false;
         self.consecutive_timeouts = 0;
+    }
+
+    /// Takes the measurement of a round trip in the first slow start.
+    #[cold]
+    pub(crate) fn watch_slow_start(&mut self, now: Time, rtt: Time) {
+        let Self { una, max: sent, cwnd, ssthresh, .. } = *self;
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_round_trip(now, rtt, Seen { una, sent, cwnd, slow_start: cwnd < ssthresh });
+        }
+    }
+
+    /// Bytes delivered since the connection began, if the congestion control asks for samples; else 0.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.delivery.as_ref().map_or(0, |delivery| delivery.delivered())
+    }
+
+    /// Looks whether the application has left the network idle; at each event, before what it does (draft-ietf-ccwg-bbr section 4.1.2.4).
+    pub(crate) fn check_app_limited(&mut self) {
+        let nothing_unsent = self.max == self.offered;
+        if let Some(delivery) = &mut self.delivery {
+            delivery.check_app_limited(nothing_unsent, self.cwnd);
+        }
     }
 
     /// Which of the two windows is the limit, if one of them is.

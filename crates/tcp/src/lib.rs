@@ -51,6 +51,7 @@ mod duplex;
 mod endpoint;
 mod event;
 mod flow;
+mod hystart;
 mod limits;
 mod pacing;
 mod params;

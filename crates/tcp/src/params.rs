@@ -4,7 +4,11 @@ use celltrain_engine::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{congestion::CongestionKind, recovery::RecoveryKind, segment::Ecn};
+use crate::{
+    congestion::CongestionKind,
+    recovery::RecoveryKind,
+    segment::{Ecn, WINDOW_FIELD_MAX},
+};
 
 /// How Reno's window grows in congestion avoidance: both mean about one segment a round trip (RFC 5681
 /// section 3.1).
@@ -250,7 +254,7 @@ impl Params {
     /// field holds 16 bits, shifted.
     pub(crate) fn advertised_window(&self) -> u64 {
         let shift = self.window_scale.unwrap_or(0);
-        (self.receive_window >> shift).min(u64::from(u16::MAX)) << shift
+        (self.receive_window >> shift).min(WINDOW_FIELD_MAX) << shift
     }
 
     /// What packets without new data have where ECN is `agreed` on, or asked for.

@@ -11,15 +11,14 @@ use celltrain_engine::{
 
 use crate::{
     congestion::CongestionKind,
-    flow::FIRST_MARK_COUNT,
     params::Params,
     quick_ack::QuickAcks,
     ranges::Ranges,
     reader::Reader,
     rto::Clock,
     segment::{
-        Ecn, Flags, Outlet, SACK_BLOCKS_MAX, SACK_BLOCKS_MAX_WITH_TIMESTAMPS, SackBlocks, Segment,
-        SynOptions, Timestamps,
+        Ecn, FIRST_MARK_COUNT, Flags, Outlet, SACK_BLOCKS_MAX, SACK_BLOCKS_MAX_WITH_TIMESTAMPS, SackBlocks,
+        Segment, SynOptions, Timestamps, WINDOW_FIELD_MAX,
     },
     stats::ReceiverStats,
 };
@@ -564,7 +563,7 @@ impl Receiver {
             flags: Flags::SYN | Flags::ACK | agreed,
             ecn: self.control_ecn,
             // The window field of a SYN is not scaled (RFC 7323 section 2.2).
-            window: self.params.receive_window.min(u64::from(u16::MAX)),
+            window: self.params.receive_window.min(WINDOW_FIELD_MAX),
             timestamps: self.timestamps(now),
             syn: Some(SynOptions::new(&self.params)),
             ..Segment::default()

@@ -18,6 +18,11 @@ pub const SACK_BLOCKS_MAX: usize = 4;
 /// Most SACK blocks beside a timestamps option (RFC 2018 section 3).
 pub const SACK_BLOCKS_MAX_WITH_TIMESTAMPS: usize = 3;
 
+/// What counts of marked packets begin with (RFC 9768 section 3.2.1): none is zero while the feature is in use.
+pub(crate) const FIRST_MARK_COUNT: u64 = 5;
+/// The largest window that the field holds, in bytes if it is not scaled (RFC 9293 section 3.1: 16 bits).
+pub(crate) const WINDOW_FIELD_MAX: u64 = u16::MAX as u64;
+
 /// The control bits of a segment (RFC 9293 section 3.1; ECE and CWR: RFC 3168 section 6.1; AE: RFC 9768 section 3.1).
 ///
 /// Without FIN ([`Params::fin`]) a connection ends when all offered bytes are acknowledged.

@@ -18,10 +18,8 @@ use crate::{
         NewrenoFullAck, Params, Reductions, RtoArithmetic,
     },
     recovery::RecoveryKind,
+    segment::WINDOW_FIELD_MAX,
 };
-
-/// The largest window without scaling, in bytes (RFC 9293 section 3.1: 16 bits).
-pub(crate) const UNSCALED_WINDOW_MAX: u64 = u16::MAX as u64;
 
 /// A named preset.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -219,7 +217,7 @@ impl Stack {
             Self::Osu => Params {
                 mss: 512,
                 recovery: RecoveryKind::TimeoutOnly,
-                receive_window: UNSCALED_WINDOW_MAX << 4,
+                receive_window: WINDOW_FIELD_MAX << 4,
                 window_scale: Some(4),
                 tick: 100 * MILLISECOND,
                 rto_min: 200 * MILLISECOND,
@@ -235,7 +233,7 @@ const fn standard() -> Params {
     const DELAYED_ACK: Time = 200 * MILLISECOND;
     Params {
         mss: 1460,
-        receive_window: UNSCALED_WINDOW_MAX,
+        receive_window: WINDOW_FIELD_MAX,
         read_rate: None,
         window_scale: None,
         initial_window: 3,

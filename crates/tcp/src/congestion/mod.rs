@@ -7,8 +7,6 @@ mod bbr;
 mod cubic;
 mod cubic_segments;
 mod dctcp;
-mod hystart;
-mod hystart_linux;
 mod prague;
 mod reno;
 #[cfg(test)]
@@ -21,11 +19,9 @@ use crate::{
     delivery::{Lost, Sample},
     event::EventKind,
     flow::Flow,
+    hystart::{Growth, HyStart},
     limits::Limit,
 };
-
-use self::hystart::Growth;
-pub(crate) use self::hystart::HyStart;
 
 registry! {
     /// How the congestion window grows outside of loss recovery.
@@ -56,11 +52,6 @@ impl CongestionKind {
     /// Whether it sets window and pacing rate from a model of the path.
     pub(crate) fn sets_window(self) -> bool {
         Congestion::new(self).sets_window()
-    }
-
-    /// Whether its data are sent as ECT(1).
-    pub(crate) fn sends_ect1(self) -> bool {
-        Congestion::new(self).sends_ect1()
     }
 }
 
@@ -190,13 +181,13 @@ impl CongestionControl for Congestion {
         if flow.echoed && !self.grows_beside_marks(flow) {
             return;
         }
-        if flow.application_limited(flow.flight() + acked) {
-            flow.limits.set(now, Limit::Application);
-            end_found_slow_start(now, flow);
-            return self.on_limited(now);
-        }
-        if flow.cwnd >= flow.rwnd {
-            flow.limits.set(now, Limit::ReceiveWindow);
+        let unused_for = if flow.application_limited(flow.flight() + acked) {
+            Some(Limit::Application)
+        } else {
+            (flow.cwnd >= flow.rwnd).then_some(Limit::ReceiveWindow)
+        };
+        if let Some(limit) = unused_for {
+            flow.limits.set(now, limit);
             end_found_slow_start(now, flow);
             return self.on_limited(now);
         }
@@ -316,15 +307,13 @@ mod tests {
         let params = StackSpec { stack: Stack::Linux, ..StackSpec::default() }.resolve().unwrap();
         let mut congestion = Congestion::new(params.congestion_control);
         let mut flow = Flow::new(params);
-        let mut hystart = flow.hystart.take().unwrap();
         (flow.cwnd, flow.max, flow.offered, flow.rwnd) =
             (100 * flow.mss, 80 * flow.mss, 80 * flow.mss, 1 << 30);
         for ack in 1..=40 {
             flow.una += flow.mss;
-            hystart.on_sample(ack * MILLISECOND, 40 * MILLISECOND, &flow);
+            flow.watch_slow_start(ack * MILLISECOND, 40 * MILLISECOND);
         }
-        assert!(hystart.is_over());
-        flow.hystart = Some(hystart);
+        assert!(flow.hystart.as_ref().is_some_and(HyStart::is_over));
         let (acked, cwnd) = (flow.mss, flow.cwnd);
         congestion.on_ack(41 * MILLISECOND, &mut flow, acked);
         assert!(flow.hystart.is_none());

@@ -14,7 +14,7 @@ use celltrain_engine::{
     time::{NEVER, SECOND},
 };
 
-use crate::{flow::Flow, ranges::Ranges, rto::Clock, segment::Segment};
+use crate::{ranges::Ranges, rto::Clock, segment::Segment};
 
 /// What an ACK tells a congestion control that asks for samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -363,20 +363,5 @@ impl Delivery {
         }
         let bits = u128::from(self.delivered - newest.delivered) * 8 * u128::from(SECOND);
         u64::try_from(bits / u128::from(interval)).unwrap_or(u64::MAX)
-    }
-}
-
-impl Flow {
-    /// Bytes delivered since the connection began, if the congestion control asks for samples; else 0.
-    pub(crate) fn delivered(&self) -> u64 {
-        self.delivery.as_ref().map_or(0, |delivery| delivery.delivered())
-    }
-
-    /// Looks whether the application has left the network idle; at each event, before what it does (section 4.1.2.4).
-    pub(crate) fn check_app_limited(&mut self) {
-        let nothing_unsent = self.max == self.offered;
-        if let Some(delivery) = &mut self.delivery {
-            delivery.check_app_limited(nothing_unsent, self.cwnd);
-        }
     }
 }

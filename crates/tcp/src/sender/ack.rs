@@ -81,20 +81,20 @@ impl Sender {
             let rtt = timer.clock.since(timestamps.echo, now);
             // Every second segment is acknowledged, as a rule (RFC 7323 appendix G).
             let samples = (self.flow.flight() + acked).div_ceil(2 * self.flow.mss).max(1);
-            self.on_sample(now, rtt, samples);
+            self.on_round_trip(now, rtt, samples);
         } else if let Some(rtt) = timer.finish_timing(now, segment.ack) {
-            self.on_sample(now, rtt, 1);
+            self.on_round_trip(now, rtt, 1);
         }
     }
 
     #[inline(never)]
-    pub(super) fn on_sample(&mut self, now: Time, rtt: Time, samples: u64) {
+    pub(super) fn on_round_trip(&mut self, now: Time, rtt: Time, samples: u64) {
         let timer = &mut self.flow.timer;
         timer.estimator.sample_of(rtt, samples);
         self.flow.stats.rtt_samples += 1;
         self.congestion.on_round_trip(now, rtt);
         if self.flow.hystart.is_some() {
-            self.watch_slow_start(now, rtt);
+            self.flow.watch_slow_start(now, rtt);
         }
         let estimator = &self.flow.timer.estimator;
         self.flow.trace.record(now, || EventKind::RttSample {
@@ -103,15 +103,6 @@ impl Sender {
             rttvar: estimator.rttvar().unwrap_or(0),
             rto: estimator.rto(),
         });
-    }
-
-    /// Takes a round-trip measurement in the first slow start.
-    #[cold]
-    fn watch_slow_start(&mut self, now: Time, rtt: Time) {
-        if let Some(mut hystart) = self.flow.hystart.take() {
-            hystart.on_sample(now, rtt, &self.flow);
-            self.flow.hystart = Some(hystart);
-        }
     }
 
     /// Reads what an ACK tells about marks: a count, or the ECN-Echo bit.

@@ -8,9 +8,8 @@ use super::{Sender, State};
 use crate::{
     congestion::CongestionControl,
     event::EventKind,
-    flow::FIRST_MARK_COUNT,
     recovery::Recovery,
-    segment::{Ecn, Flags, Segment, Timestamps},
+    segment::{Ecn, FIRST_MARK_COUNT, Flags, Segment, Timestamps},
 };
 
 impl Sender {
@@ -95,7 +94,7 @@ impl Sender {
         // With classic feedback only new data are ECN-capable, unless control packets are too, and only they tell of a reduction
         // (RFC 3168 sections 6.1.2 and 6.1.5).
         let ecn = match (flow.ecn && len > 0, flow.accurate_ecn) {
-            (true, true) if flow.params.congestion_control.sends_ect1() => Ecn::Ect1,
+            (true, true) if self.congestion.sends_ect1() => Ecn::Ect1,
             (true, true) => Ecn::Ect0,
             (true, false) if !retransmission => Ecn::Ect0,
             _ => flow.control_ecn(),

@@ -11,8 +11,8 @@ use crate::{
     congestion::CongestionKind,
     params::{FastRetransmitGuard, Params, Reductions},
     recovery::RecoveryKind,
-    segment::{IP_HEADER_BYTES, TCP_HEADER_BYTES, TIMESTAMPS_BYTES},
-    stack::{Stack, UNSCALED_WINDOW_MAX},
+    segment::{IP_HEADER_BYTES, TCP_HEADER_BYTES, TIMESTAMPS_BYTES, WINDOW_FIELD_MAX},
+    stack::Stack,
 };
 
 /// Largest shift of window scaling (RFC 7323 section 2.3).
@@ -169,16 +169,16 @@ impl StackSpec {
 
         let window = self.receive_window.map_or(params.receive_window, |bytes| bytes.0);
         let scaling = self.window_scaling.unwrap_or(params.window_scale.is_some());
-        let unscaled_name = UNSCALED_WINDOW_MAX + 1;
+        let unscaled_name = WINDOW_FIELD_MAX + 1;
         check(scaling || window <= unscaled_name, "receive-window", || {
             format!(
                 "{window} B exceeds the 16-bit window field; set window-scaling = true, or give 64 KiB at most"
             )
         })?;
-        let window = if scaling { window } else { window.min(UNSCALED_WINDOW_MAX) };
-        let scale = (0..=WINDOW_SCALE_MAX).find(|scale| window >> scale <= UNSCALED_WINDOW_MAX);
+        let window = if scaling { window } else { window.min(WINDOW_FIELD_MAX) };
+        let scale = (0..=WINDOW_SCALE_MAX).find(|scale| window >> scale <= WINDOW_FIELD_MAX);
         check(scale.is_some(), "receive-window", || {
-            let largest = UNSCALED_WINDOW_MAX << WINDOW_SCALE_MAX;
+            let largest = WINDOW_FIELD_MAX << WINDOW_SCALE_MAX;
             format!("{window} B is more than window scaling can say; give {largest} B at most")
         })?;
         check(window >= mss, "receive-window", || {

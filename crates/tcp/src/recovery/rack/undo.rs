@@ -6,8 +6,9 @@ use celltrain_engine::Time;
 
 use super::board::Sent;
 use crate::{
-    congestion::{Congestion, CongestionControl, HyStart},
+    congestion::{Congestion, CongestionControl},
     flow::Flow,
+    hystart::HyStart,
     params::Reductions,
     rto::Clock,
 };

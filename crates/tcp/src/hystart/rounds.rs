@@ -4,68 +4,13 @@
 //! of a round is clearly longer than that of the round before, a queue is building up. Slow start goes on more slowly then
 //! (conservative slow start), returns to full speed if the round trips shorten again, and ends after a few rounds if not.
 
-use celltrain_engine::{
-    Time,
-    time::{MILLISECOND, NEVER},
-};
+use celltrain_engine::{Time, time::NEVER};
 
-use super::hystart_linux::Trains;
-use crate::{
-    flow::Flow,
-    params::{HystartVariant, Params},
-};
+use super::{Growth, SAMPLES_MIN, grown};
 
-/// Bounds of the increase of the round trip that counts (MIN_RTT_THRESH and MAX_RTT_THRESH), and its share of the last
-/// round's (MIN_RTT_DIVISOR).
-pub(super) const INCREASE_MIN: Time = 4 * MILLISECOND;
-pub(super) const INCREASE_MAX: Time = 16 * MILLISECOND;
-pub(super) const INCREASE_DIVISOR: Time = 8;
-/// Samples that a round must have given (N_RTT_SAMPLE).
-pub(super) const SAMPLES_MIN: u32 = 8;
 /// By how much growth is slower in conservative slow start (CSS_GROWTH_DIVISOR), and how many rounds it lasts (CSS_ROUNDS).
 const GROWTH_DIVISOR: u64 = 4;
 const CONSERVATIVE_ROUNDS: u32 = 5;
-
-/// What watches the first slow start.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum HyStart {
-    /// HyStart++.
-    Rounds(Rounds),
-    /// That of Linux.
-    Trains(Trains),
-}
-
-impl HyStart {
-    /// The one of these parameters, if slow start is watched.
-    pub(crate) fn new(params: &Params) -> Option<Self> {
-        params.hystart.then(|| match params.hystart_variant {
-            HystartVariant::Rfc9406 => Self::Rounds(Rounds::default()),
-            HystartVariant::Linux => Self::Trains(Trains::default()),
-        })
-    }
-
-    /// Takes a round-trip measurement of `flow`, which does not hold this watch meanwhile.
-    pub(crate) fn on_sample(&mut self, now: Time, rtt: Time, flow: &Flow) {
-        match self {
-            Self::Rounds(rounds) => rounds.on_sample(rtt),
-            Self::Trains(trains) => trains.on_sample(now, rtt, flow),
-        }
-    }
-
-    /// Whether slow start is to end at once, also where the window does not grow.
-    pub(crate) fn is_over(&self) -> bool {
-        matches!(self, Self::Trains(trains) if trains.is_over())
-    }
-
-    /// What an ACK up to `una` does, where `sent` bytes have been sent and plain slow start would grow by `growth`.
-    pub(crate) fn on_ack(&mut self, una: u64, sent: u64, growth: u64) -> Growth {
-        match self {
-            Self::Rounds(rounds) => rounds.on_ack(una, sent, growth),
-            Self::Trains(trains) if trains.is_over() => Growth::Exit,
-            Self::Trains(_) => Growth::By(growth),
-        }
-    }
-}
 
 /// The rounds of a first slow start.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,15 +34,6 @@ struct Conservative {
     rounds: u32,
 }
 
-/// What an ACK does to the window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Growth {
-    /// It grows by so many bytes, and slow start goes on.
-    By(u64),
-    /// Slow start is over.
-    Exit,
-}
-
 impl Default for Rounds {
     // RFC 9406 §4.3: RECOMMENDED constants: 4 ms, 16 ms, 8, 8 samples, 4, 5 rounds
     fn default() -> Self {
@@ -106,14 +42,14 @@ impl Default for Rounds {
 }
 
 impl Rounds {
-    /// Takes a round-trip measurement.
-    fn on_sample(&mut self, rtt: Time) {
+    /// Takes the measurement of a round trip.
+    pub(super) fn on_round_trip(&mut self, rtt: Time) {
         self.current_rtt = self.current_rtt.min(rtt);
         self.samples += 1;
     }
 
-    /// As [`HyStart::on_ack`].
-    fn on_ack(&mut self, una: u64, sent: u64, growth: u64) -> Growth {
+    /// As [`super::HyStart::on_ack`].
+    pub(super) fn on_ack(&mut self, una: u64, sent: u64, growth: u64) -> Growth {
         self.compare();
         let growth = growth / if self.conservative.is_some() { GROWTH_DIVISOR } else { 1 };
         if una >= self.window_end && self.end_round(sent) {
@@ -131,11 +67,8 @@ impl Rounds {
         match &self.conservative {
             // RFC 9406: SHOULD resume standard slow start if the round trips shrink again.
             Some(conservative) if self.current_rtt < conservative.baseline => self.conservative = None,
-            None if self.last_rtt != NEVER => {
-                let increase = (self.last_rtt / INCREASE_DIVISOR).clamp(INCREASE_MIN, INCREASE_MAX);
-                if self.current_rtt >= self.last_rtt + increase {
-                    self.conservative = Some(Conservative { baseline: self.current_rtt, rounds: 0 });
-                }
+            None if self.last_rtt != NEVER && self.current_rtt >= grown(self.last_rtt) => {
+                self.conservative = Some(Conservative { baseline: self.current_rtt, rounds: 0 });
             }
             _ => {}
         }
@@ -155,13 +88,15 @@ impl Rounds {
 
 #[cfg(test)]
 mod tests {
+    use celltrain_engine::time::MILLISECOND;
+
     use super::*;
 
     /// A round of ten segments of 1000 bytes, each with a sample of `rtt`; returns the growth, or none at the exit.
     fn round(hystart: &mut Rounds, number: u64, rtt: Time) -> Option<u64> {
         let mut grown = 0;
         for segment in 1..=10 {
-            hystart.on_sample(rtt);
+            hystart.on_round_trip(rtt);
             match hystart.on_ack(
                 number * 10_000 + segment * 1000,
                 (number + 1) * 10_000 + segment * 1000,
