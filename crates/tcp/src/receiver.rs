@@ -1,5 +1,6 @@
 //! The receiving end of a connection.
 
+mod marks;
 mod predicted;
 
 use std::{ops::Range, sync::Arc};
@@ -9,16 +10,16 @@ use celltrain_engine::{
     time::{MILLISECOND, NEVER},
 };
 
+use self::marks::Marks;
 use crate::{
-    congestion::CongestionKind,
     params::Params,
     quick_ack::QuickAcks,
     ranges::Ranges,
     reader::Reader,
     rto::Clock,
     segment::{
-        Ecn, FIRST_MARK_COUNT, Flags, Outlet, SACK_BLOCKS_MAX, SACK_BLOCKS_MAX_WITH_TIMESTAMPS, SackBlocks,
-        Segment, SynOptions, Timestamps, WINDOW_FIELD_MAX,
+        Ecn, Flags, Outlet, SACK_BLOCKS_MAX, SACK_BLOCKS_MAX_WITH_TIMESTAMPS, SackBlocks, Segment,
+        SynOptions, Timestamps, WINDOW_FIELD_MAX,
     },
     stats::ReceiverStats,
 };
@@ -64,14 +65,9 @@ pub struct Receiver {
     echo: Time,
     /// Last.ACK.sent (RFC 7323 section 4.3).
     last_ack_sent: u64,
-    /// Whether both ends take part in ECN.
-    ecn: bool,
     /// What its pure ACKs and its SYN|ACK have.
     control_ecn: Ecn,
-    /// Whether ACKs echo a congestion mark.
-    echoing: bool,
-    /// The count of marks, where it is told to the sender (RFC 9768).
-    marks: Option<MarkCount>,
+    marks: Marks,
     stats: ReceiverStats,
 }
 
@@ -85,9 +81,8 @@ impl Receiver {
     /// As [`Receiver::new`], with parameters that many may share.
     #[must_use]
     pub fn sharing(params: &Arc<Params>) -> Self {
-        let more_than_quick = params.read_rate.is_some()
-            || params.accurate_ecn
-            || params.congestion_control == CongestionKind::Dctcp;
+        let marks = Marks::new(params);
+        let more_than_quick = params.read_rate.is_some() || marks.are_of_each();
         Self {
             params: Arc::clone(params),
             clock: Clock::new(params),
@@ -107,10 +102,8 @@ impl Receiver {
             deadline: NEVER,
             echo: 0,
             last_ack_sent: 0,
-            ecn: params.ecn,
             control_ecn: params.control_ecn(params.ecn),
-            echoing: false,
-            marks: params.accurate_ecn.then(MarkCount::default),
+            marks,
             stats: ReceiverStats::default(),
         }
     }
@@ -135,10 +128,8 @@ impl Receiver {
     fn on_other(&mut self, now: Time, segment: &Segment) {
         if segment.flags.contains(Flags::SYN) {
             self.syn_ack_due = true;
-            self.ecn = self.params.ecn && segment.flags.contains(Flags::ECN_SETUP);
-            self.control_ecn = self.params.control_ecn(self.ecn);
-            let accurate = self.ecn && self.params.accurate_ecn && segment.flags.contains(Flags::AE);
-            self.marks = accurate.then(|| self.marks.take().unwrap_or_default());
+            self.marks.agree(&self.params, segment.flags);
+            self.control_ecn = self.params.control_ecn(self.marks.are_told());
         }
         if segment.end() > segment.seq {
             self.on_data(now, segment);
@@ -351,24 +342,12 @@ impl Receiver {
         self.stats.out_of_order_segments += u64::from(segment.seq > self.next);
     }
 
-    // RFC 8257 §3.2: MUST set ECE if and only if the last packet was marked
-    // RFC 8257 §3.2: MUST acknowledge at once where that changes
-    // RFC 3168 §6.1.3: MUST echo a mark until CWR arrives
-    /// Follows the ECN bits: echo a mark until the sender says it has answered (RFC 3168 section 6.1.3), or echo each packet's
-    /// own mark, with an ACK at once where they change (RFC 8257 section 3.2). Returns whether that is so.
+    /// Follows the ECN bits. Returns whether an ACK should go at once, as [`note_special`](Self::note_special) does.
     fn note_mark(&mut self, now: Time, segment: &Segment) -> bool {
         let marked = segment.ecn == Ecn::Ce;
         self.stats.marked_segments += u64::from(marked);
         let urgent = self.special && self.note_special(now, segment, marked);
-        if self.special && (self.marks.is_some() || self.params.congestion_control == CongestionKind::Dctcp) {
-            return urgent;
-        }
-        if segment.flags.contains(Flags::CWR) {
-            self.echoing = false;
-        }
-        if marked {
-            self.echoing = self.ecn;
-        }
+        self.marks.note_classic(marked, segment.flags.contains(Flags::CWR));
         urgent
     }
 
@@ -389,20 +368,14 @@ impl Receiver {
             reader.advance(now, self.next);
             urgent |= reader.closed_by(segment.end());
         }
-        if let Some(marks) = &mut self.marks {
-            urgent |= marks.note(marked);
-        } else if self.params.congestion_control == CongestionKind::Dctcp {
-            let before = std::mem::replace(&mut self.echoing, self.ecn && marked);
-            urgent |= before != self.echoing;
-        }
-        urgent
+        urgent | self.marks.note_each(marked)
     }
 
     /// Returns whether an ACK should go at once as Linux does it.
     #[inline]
     fn note_quick(&mut self, now: Time, segment: &Segment, marked: bool) -> bool {
         let Some(quick) = &mut self.quick else { return false };
-        if marked && !self.echoing {
+        if marked && !self.marks.are_echoed() {
             quick.on_mark(self.window);
         }
         quick.on_data(now, self.window, segment.len, self.reader.is_none())
@@ -497,7 +470,7 @@ impl Receiver {
         }
         let echo = self.acknowledged(now);
         // The three bits of a count stand where the sender's own bits do (RFC 9768 section 3.2.2).
-        let own = if self.marks.is_some() { segment.flags.without_ace() } else { segment.flags };
+        let own = if self.marks.are_counted() { segment.flags.without_ace() } else { segment.flags };
         segment.flags = own | echo;
         (segment.ack, segment.window) = (self.next, self.window);
         if let Some(timestamps) = &mut segment.timestamps {
@@ -519,11 +492,7 @@ impl Receiver {
             }
         }
         self.last_ack_sent = self.next;
-        match &mut self.marks {
-            Some(marks) => marks.tell(),
-            None if self.echoing => Flags::ECE,
-            None => Flags::NONE,
-        }
+        self.marks.tell()
     }
 
     // RFC 3168 §6.1.4: MUST send pure ACKs without ECT (key `ecn-control-packets`: under DCTCP they have it)
@@ -554,13 +523,8 @@ impl Receiver {
         if let Some(quick) = &mut self.quick {
             quick.on_syn_ack(now);
         }
-        let agreed = match self.marks {
-            Some(_) => Flags::ACCURATE_ECN_ANSWER,
-            None if self.ecn => Flags::ECE,
-            None => Flags::NONE,
-        };
         Segment {
-            flags: Flags::SYN | Flags::ACK | agreed,
+            flags: Flags::SYN | Flags::ACK | self.marks.answer(),
             ecn: self.control_ecn,
             // The window field of a SYN is not scaled (RFC 7323 section 2.2).
             window: self.params.receive_window.min(WINDOW_FIELD_MAX),
@@ -568,44 +532,5 @@ impl Receiver {
             syn: Some(SynOptions::new(&self.params)),
             ..Segment::default()
         }
-    }
-}
-
-/// The count of marked packets that ACKs tell (RFC 9768).
-#[derive(Debug, Clone)]
-struct MarkCount {
-    /// r.cep.
-    packets: u64,
-    /// Of these, what came after the last ACK.
-    untold: u32,
-    /// Whether the last packet was marked.
-    last: bool,
-}
-
-/// Marks after which an ACK goes at once: few enough for the three bits that tell them.
-const MARKS_PER_ACK: u32 = 2;
-
-impl Default for MarkCount {
-    fn default() -> Self {
-        Self { packets: FIRST_MARK_COUNT, untold: 0, last: false }
-    }
-}
-
-impl MarkCount {
-    // RFC 9768 §3.2.2.5.1: SHOULD acknowledge at once the first mark after a packet without
-    // RFC 9768 §3.2.2.5.1: MUST acknowledge at once after some marks, 2 where data wait for an ACK
-    /// Counts a packet; true if an ACK must go at once.
-    fn note(&mut self, marked: bool) -> bool {
-        let before = std::mem::replace(&mut self.last, marked);
-        self.packets += u64::from(marked);
-        self.untold += u32::from(marked);
-        (marked && !before) || self.untold >= MARKS_PER_ACK
-    }
-
-    // RFC 9768 §3.2.2.2: MUST tell the three least significant bits of the count
-    /// What an ACK tells.
-    const fn tell(&mut self) -> Flags {
-        self.untold = 0;
-        Flags::of_ace(self.packets)
     }
 }
