@@ -42,6 +42,15 @@ impl Sender {
         Some(Segment { flags, ecn, syn: Some(SynOptions::new(self.params())), ..self.header(now) })
     }
 
+    /// Nothing has answered the SYN in time: it goes again, and is not timed (Karn's algorithm).
+    pub(super) fn repeat_syn(&mut self, now: Time) {
+        self.state = State::Closed;
+        self.syn_lost = true;
+        self.flow.timer.forget_timed_segment();
+        self.flow.back_off(now, None);
+        self.flow.timer.stop();
+    }
+
     // RFC 5681 §3.1: MUST NOT let SYN|ACK and its acknowledgement open the window
     // RFC 5681 §3.1: MUST begin with one segment after a lost SYN
     // RFC 6298 §5: MUST raise the RTO to 3 seconds after a lost SYN

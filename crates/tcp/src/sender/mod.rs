@@ -220,20 +220,19 @@ impl Sender {
         if self.release(now) {
             return;
         }
-        self.flow.check_app_limited();
         self.flow.stats.timeouts += 1;
         self.flow.consecutive_timeouts += 1;
-        if self.state >= State::Established {
-            self.flow.limits.expire(now, self.last_sent);
-        }
-        self.pacer.reset();
         if self.state < State::Established {
-            self.state = State::Closed;
-            self.syn_lost = true;
-            self.flow.timer.forget_timed_segment();
-            self.flow.back_off(now, None);
-            return self.flow.timer.stop();
+            return self.repeat_syn(now);
         }
+        self.time_out(now);
+    }
+
+    /// The retransmission timer has expired: what was sent is lost, as far as is known.
+    fn time_out(&mut self, now: Time) {
+        self.flow.check_app_limited();
+        self.flow.limits.expire(now, self.last_sent);
+        self.pacer.reset();
         if self.recovery.recovering() {
             // What duplicate ACKs have inflated the window by has left the network.
             self.flow.cwnd = self.flow.cwnd.min(self.flow.ssthresh);

@@ -45,12 +45,6 @@ impl Sender {
         flow.trace.record(now, || EventKind::IdleRestart { idle, cwnd });
     }
 
-    // RFC 3168 §6.1.2: SHOULD use ECT(0)
-    // RFC 3168 §6.1.2: SHOULD set CWR only on the first new data packet after a reduction
-    // RFC 3168 §6.1.2: SHOULD NOT set CWR on retransmissions
-    // RFC 3168 §6.1.5: MUST NOT set ECT on retransmissions (with accurate feedback, and by the key `ecn-control-packets`, they have it)
-    // RFC 9331 §4.1: MUST set ECT(1) for L4S treatment
-    // RFC 8257 §4.1: RECOMMENDED to have a knob for ECT on control packets
     /// Makes the segment of `bytes` and counts it as sent.
     pub(super) fn send(&mut self, now: Time, bytes: Range<u64>, segment: &mut Segment) {
         let flow = &mut self.flow;
@@ -91,22 +85,40 @@ impl Sender {
             }
             flow.trace.record(now, || EventKind::LimitedTransmit { seq });
         }
-        // With classic feedback only new data are ECN-capable, unless control packets are too, and only they tell of a reduction
-        // (RFC 3168 sections 6.1.2 and 6.1.5).
-        let ecn = match (flow.ecn && len > 0, flow.accurate_ecn) {
+        let ecn = self.codepoint(len, retransmission);
+        let fin = if fin { Flags::FIN } else { Flags::NONE };
+        let flags = Flags::ACK | fin | self.ecn_bits(len, retransmission);
+        *segment = Segment { seq, len, flags, ecn, retransmission, ..self.header(now) };
+    }
+
+    // RFC 3168 §6.1.2: SHOULD use ECT(0)
+    // RFC 3168 §6.1.5: MUST NOT set ECT on retransmissions (with accurate feedback, and by the key `ecn-control-packets`, they have it)
+    // RFC 9331 §4.1: MUST set ECT(1) for L4S treatment
+    // RFC 8257 §4.1: RECOMMENDED to have a knob for ECT on control packets
+    /// What a segment with so many bytes of data has. With classic feedback only new data are ECN-capable, unless control packets are too.
+    fn codepoint(&self, len: u32, retransmission: bool) -> Ecn {
+        let flow = &self.flow;
+        match (flow.ecn && len > 0, flow.accurate_ecn) {
             (true, true) if self.congestion.sends_ect1() => Ecn::Ect1,
             (true, true) => Ecn::Ect0,
             (true, false) if !retransmission => Ecn::Ect0,
             _ => flow.control_ecn(),
-        };
-        let mut flags = if fin { Flags::ACK | Flags::FIN } else { Flags::ACK };
+        }
+    }
+
+    // RFC 3168 §6.1.2: SHOULD set CWR only on the first new data packet after a reduction
+    // RFC 3168 §6.1.2: SHOULD NOT set CWR on retransmissions
+    /// What a segment tells of ECN in its flags: that the window was reduced, or, where ACKs count marks, how many have arrived here.
+    fn ecn_bits(&mut self, len: u32, retransmission: bool) -> Flags {
+        let flow = &mut self.flow;
         if flow.accurate_ecn {
             // Nothing arrives here that could be marked: the count of the other direction stands still.
-            flags |= Flags::of_ace(FIRST_MARK_COUNT);
+            Flags::of_ace(FIRST_MARK_COUNT)
         } else if !retransmission && len > 0 && std::mem::take(&mut flow.cwr_owed) {
-            flags |= Flags::CWR;
+            Flags::CWR
+        } else {
+            Flags::NONE
         }
-        *segment = Segment { seq, len, flags, ecn, retransmission, ..self.header(now) };
     }
 
     /// What every segment of this end carries.
