@@ -7,6 +7,7 @@ mod bbr;
 mod cubic;
 mod cubic_segments;
 mod dctcp;
+mod mark_share;
 mod prague;
 mod reno;
 #[cfg(test)]

@@ -8,27 +8,20 @@
 
 use celltrain_engine::{Time, time::MILLISECOND};
 
-use super::{CongestionControl, Feedback, reno::Reno, slow_start};
+use super::{CongestionControl, Feedback, mark_share::MarkShare, reno::Reno, slow_start};
 use crate::flow::Flow;
 
-/// Gain of the estimate, as in DCTCP.
-const GAIN: f64 = 1.0 / 16.0;
 /// Flows whose round trips are shorter behave as if they were this long.
 const REFERENCE_RTT: Time = 25 * MILLISECOND;
 
 /// State of Prague.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Prague {
     reno: Reno,
-    /// Estimate of the share of bytes that are marked.
-    alpha: f64,
+    marks: MarkShare,
     /// Whether anything has been marked yet.
     seen_mark: bool,
-    /// Bytes delivered, and marked, since the last update of `alpha`.
-    delivered: u64,
-    marked: u64,
-    /// What an update of `alpha` waits for: an ACK beyond this, at this time or later.
-    window_end: u64,
+    /// When the next update of the estimate may come.
     update_at: Time,
     /// Of the bytes that the present ACK delivers, those that were marked.
     newly_marked: u64,
@@ -38,24 +31,6 @@ pub(crate) struct Prague {
     now: Time,
     /// What has been earned towards the next byte.
     credit: f64,
-}
-
-impl Default for Prague {
-    fn default() -> Self {
-        Self {
-            reno: Reno::default(),
-            alpha: 1.0,
-            seen_mark: false,
-            delivered: 0,
-            marked: 0,
-            window_end: 0,
-            update_at: 0,
-            newly_marked: 0,
-            reduce_at: 0,
-            now: 0,
-            credit: 0.0,
-        }
-    }
 }
 
 /// The smoothed round trip, and the one that Prague behaves by.
@@ -71,18 +46,15 @@ impl CongestionControl for Prague {
     /// marks says nothing of a queue that marks. So the first mark halves the window, whenever it comes.
     fn on_feedback(&mut self, now: Time, flow: &Flow, feedback: Feedback) {
         (self.now, self.newly_marked) = (now, feedback.marked);
-        self.delivered += feedback.delivered;
-        self.marked += feedback.marked;
         self.seen_mark |= feedback.marked > 0;
-        if feedback.ack <= self.window_end || now < self.update_at || self.delivered == 0 {
+        if !self.marks.note(&feedback) || now < self.update_at {
             return;
         }
         if self.seen_mark {
-            let share = self.marked as f64 / self.delivered as f64;
-            self.alpha = self.alpha * (1.0 - GAIN) + GAIN * share;
+            self.marks.update();
         }
-        (self.delivered, self.marked) = (0, 0);
-        (self.window_end, self.update_at) = (flow.max, now + round_trips(flow).1);
+        self.marks.begin_window(flow.max);
+        self.update_at = now + round_trips(flow).1;
     }
 
     fn sends_ect1(&self) -> bool {
@@ -130,7 +102,7 @@ impl CongestionControl for Prague {
             return self.reno.on_mark(flow);
         }
         self.reduce_at = self.now + round_trips(flow).1;
-        (flow.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64
+        self.marks.reduced(flow.cwnd)
     }
 
     fn on_timeout(&mut self, flow: &Flow) -> u64 {
@@ -183,7 +155,8 @@ mod tests {
             let mut expected = 1.0;
             (1..=4).for_each(|n| round(&mut prague, &mut flow, n * rtt * MILLISECOND, 20));
             (0..updates).for_each(|_| expected = expected * 15.0 / 16.0 + 0.2 / 16.0);
-            assert!((prague.alpha - expected).abs() < 1e-12, "{rtt} ms: {} {expected}", prague.alpha);
+            let alpha = prague.marks.alpha();
+            assert!((alpha - expected).abs() < 1e-12, "{rtt} ms: {alpha} {expected}");
         }
     }
 
@@ -192,17 +165,19 @@ mod tests {
     fn the_first_mark_halves_the_window() {
         let (mut prague, mut flow) = (Prague::default(), flow(50 * MILLISECOND));
         (0..40).for_each(|n| round(&mut prague, &mut flow, n * 50 * MILLISECOND, 0));
-        assert!((prague.alpha - 1.0).abs() < f64::EPSILON, "{}", prague.alpha);
+        assert!((prague.marks.alpha() - 1.0).abs() < f64::EPSILON, "{}", prague.marks.alpha());
         round(&mut prague, &mut flow, 40 * 50 * MILLISECOND, 20);
         assert_eq!(prague.on_mark(&flow), 52_500);
         round(&mut prague, &mut flow, 41 * 50 * MILLISECOND, 0);
-        assert!((prague.alpha - 0.95 * 15.0 / 16.0).abs() < 1e-12, "after a mark there is: {}", prague.alpha);
+        let alpha = prague.marks.alpha();
+        assert!((alpha - 0.95 * 15.0 / 16.0).abs() < 1e-12, "after a mark there is: {alpha}");
     }
 
     /// Half of the share of marks is taken off; no more before a round trip of at least 25 ms is over.
     #[test]
     fn marks_reduce_by_their_share_and_losses_by_half() {
-        let (mut prague, mut flow) = (Prague { alpha: 0.1, ..Prague::default() }, flow(10 * MILLISECOND));
+        let (mut prague, mut flow) =
+            (Prague { marks: MarkShare::of(0.1), ..Prague::default() }, flow(10 * MILLISECOND));
         prague.now = 7 * MILLISECOND;
         assert!(prague.answers_mark(7 * MILLISECOND, &flow));
         assert_eq!(prague.on_mark(&flow), 95 * MSS);
