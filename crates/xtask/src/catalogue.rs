@@ -4,8 +4,8 @@ use celltrain_atm::{abr::AllocatorName, buffer::PolicyName, catalogue::Info, sch
 use serde_json::Value;
 
 use crate::{
-    generated::root,
     markdown::{Document, Resolved, Row, description, key_table, name_lists},
+    project::read,
 };
 
 const POLICIES: &str = "\
@@ -133,7 +133,7 @@ fn catalogue(page: &Page, entries: impl Iterator<Item = Info>, schema: &Value) -
 /// another algorithm leads to its section of the page.
 fn model(folder: &str, name: &str) -> String {
     let path = format!("crates/atm/src/{folder}/{}.rs", name.replace('-', "_"));
-    let source = read(&path);
+    let source = read(path);
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
     let text: Vec<_> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
     let text = text.join("\n");
@@ -150,12 +150,7 @@ fn model(folder: &str, name: &str) -> String {
 }
 
 fn example(name: &str) -> String {
-    read(&format!("scenarios/regression/{name}.toml")).trim_end().to_owned()
-}
-
-fn read(path: &str) -> String {
-    let file = root().join(path);
-    std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{path}: {error}"))
+    read(format!("scenarios/regression/{name}.toml")).trim_end().to_owned()
 }
 
 /// The keys of `table`, which is called `name`, and of the tables in it.

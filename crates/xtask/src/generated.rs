@@ -1,13 +1,10 @@
 //! The files that are derived from the code, so that they cannot drift from it.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 use celltrain_network::scenario::Scenario;
 
-use crate::{catalogue, scenario_page, tcp_conformance};
+use crate::{catalogue, project::root, scenario_page, tcp_conformance};
 
 /// Each derived file: its path in the project and its contents.
 fn files() -> Vec<(&'static str, String)> {
@@ -49,9 +46,4 @@ pub(crate) fn check() -> Result<(), String> {
 fn stale() -> Vec<(&'static str, String)> {
     let differs = |path: &Path, contents: &str| fs::read(path).ok().as_deref() != Some(contents.as_bytes());
     files().into_iter().filter(|(path, contents)| differs(&root().join(path), contents)).collect()
-}
-
-/// The project's top folder.
-pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

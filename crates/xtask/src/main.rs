@@ -7,6 +7,7 @@ mod cores;
 mod generated;
 mod instructions;
 mod markdown;
+mod project;
 mod scenario_page;
 mod tcp_conformance;
 

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::generated::root;
+use crate::project::{read, root};
 
 /// Where the code is, from the top of the project.
 const SOURCES: &str = "crates/tcp/src";
@@ -38,9 +38,9 @@ struct Citation {
 /// The page.
 pub(crate) fn render() -> String {
     let mut by_rfc: BTreeMap<u32, Vec<Citation>> = BTreeMap::new();
-    for path in sources(&root().join(SOURCES)).expect("the sources can be read") {
-        let text = fs::read_to_string(&path).expect("a source can be read");
-        let name = path.strip_prefix(root().join(SOURCES)).expect("it lies there").display().to_string();
+    for path in sources(&root().join(SOURCES)).expect("the sources can be listed") {
+        let name = path.strip_prefix(root().join(SOURCES)).expect("it lies there").display();
+        let text = read(&path);
         let lines: Vec<_> = text.lines().collect();
         for (index, line) in lines.iter().enumerate() {
             if let Some((rfc, mut citation)) = parse(line.trim()) {
