@@ -18,7 +18,7 @@ use super::{
 };
 use crate::flight::Packet;
 
-pub(super) const PAYLOAD: usize = PAYLOAD_OCTETS as usize;
+const PAYLOAD: usize = PAYLOAD_OCTETS as usize;
 /// The header without its check octet, which ERF leaves out.
 const HEADER: usize = 4;
 /// Bytes of a cell in the capture.

@@ -1,9 +1,11 @@
 //! What an RM cell of ABR holds, octet by octet (ATM Forum TM 4.0, ITU-T I.371).
 
-use celltrain_atm::abr::{self, RmCell};
+use celltrain_atm::{
+    abr::{self, RmCell},
+    cell::PAYLOAD_OCTETS,
+};
 
-use super::cells::PAYLOAD;
-
+const PAYLOAD: usize = PAYLOAD_OCTETS as usize;
 /// The protocol identifier of ABR.
 const PROTOCOL_ABR: u8 = 1;
 /// Octets in which nothing is defined hold this.
