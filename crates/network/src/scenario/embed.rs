@@ -7,7 +7,7 @@ use std::path::Path;
 use celltrain_engine::quantity::{Duration, QuantityError};
 
 use super::{
-    source::read_text,
+    file::read_text,
     tree::{Node, Origin, Table, Value},
 };
 

@@ -8,7 +8,9 @@ mod check;
 mod editor;
 mod embed;
 mod error;
+mod file;
 mod graph;
+mod group_names;
 mod homes;
 mod inherit;
 mod key;
@@ -29,11 +31,13 @@ pub use check::{
 };
 pub use error::ScenarioError;
 pub(crate) use error::suggestion;
+pub use file::MAX_FILE;
 pub use graph::{
-    Flow, Graph, GroupNames, Link, LinkParams, Loss, MAX_ACTIVE, MAX_FLOWS, MAX_NODES, MAX_OVERLOAD,
-    MAX_RECORDED, MAX_ROUTE_LINKS, MAX_SHORT_FLOWS, MAX_WAYS, Node, WORK_BETWEEN_POLLS, Way,
+    Flow, Graph, Link, LinkParams, Loss, MAX_ACTIVE, MAX_FLOWS, MAX_NODES, MAX_OVERLOAD, MAX_RECORDED,
+    MAX_ROUTE_LINKS, MAX_SHORT_FLOWS, MAX_WAYS, Node, WORK_BETWEEN_POLLS, Way,
 };
-pub use source::{MAX_EXTENDS, MAX_FILE};
+pub use group_names::GroupNames;
+pub use source::MAX_EXTENDS;
 pub(crate) use spec::forms;
 pub use spec::{
     ArrivalTimes, Backbone, Bernoulli, BurstLoss, Bursty, Cbr, CellRate, Chain, Changes, Dark, DelayChange,

@@ -10,7 +10,8 @@ use super::{
         error::Problem,
         spec::{Distribution, EcnField, LongRange, MAX_PACKET, MIN_PACKET, Mmpp, OnOff, Trace, Traffic},
     },
-    Checked, MAX_DURATION, MAX_FRAME_CELLS, MAX_RATE, MIN_PERIOD, MIN_RATE, within,
+    limits::{MAX_DURATION, MAX_FRAME_CELLS, MAX_RATE, MIN_PERIOD, MIN_RATE},
+    range::{Checked, within},
 };
 use crate::traffic::long_range;
 

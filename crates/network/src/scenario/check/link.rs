@@ -1,20 +1,61 @@
-//! What links may do to what they carry.
+//! Links, and what they may do to what they carry.
 
-use celltrain_engine::quantity::Duration;
+use celltrain_engine::quantity::{Bytes, Duration, Tolerance};
 
 use super::{
     super::{
         error::Problem,
-        spec::{BurstLoss, Dark, DelayChange, LinkOverride, RateChange, Reorder},
+        spec::{BurstLoss, Dark, DelayChange, DelayRange, LinkOverride, LinkSpec, RateChange, Reorder},
     },
-    Checked, MAX_DELAY, MAX_DURATION, MAX_RATE, MIN_PERIOD, MIN_RATE, within,
+    limits::{
+        MAX_CHANGES, MAX_DELAY, MAX_DURATION, MAX_OVERHEAD, MAX_RATE, MAX_TOLERANCE, MIN_PERIOD, MIN_RATE,
+    },
+    range::{Checked, within},
 };
 
-/// The most changes of a link's delay, and of its rate.
-pub const MAX_CHANGES: usize = 10_000;
+/// Checks `[link]` and the tables in it.
+pub(super) fn links(link: &LinkSpec) -> Checked {
+    within("link.rate-spread", link.rate_spread, Tolerance(0), MAX_TOLERANCE)?;
+    let whole = LinkOverride {
+        rate: Some(link.rate),
+        delay: Some(DelayRange::of(link.delay)),
+        overhead: Some(link.overhead),
+        loss: Some(link.loss),
+        burst_loss: link.burst_loss,
+        reorder: link.reorder,
+        dark: link.dark,
+        delay_changes: Some(link.delay_changes.clone()),
+        rate_changes: Some(link.rate_changes.clone()),
+        ..LinkOverride::default()
+    };
+    let places = [
+        ("link", &whole),
+        ("link.access", &link.access),
+        ("link.trunk", &link.trunk),
+        ("link.exit", &link.exit),
+    ];
+    places.iter().try_for_each(|(key, part)| one_link(key, part))
+}
+
+/// Checks what is given for a link under `key`.
+pub(in crate::scenario) fn one_link(key: &str, link: &LinkOverride) -> Checked {
+    if let Some(rate) = link.rate {
+        within(&format!("{key}.rate"), rate, MIN_RATE, MAX_RATE)?;
+    }
+    if let Some(delay) = link.delay {
+        within(&format!("{key}.delay"), delay.to.0, Duration(0), MAX_DELAY)?;
+    }
+    if let Some(overhead) = link.overhead {
+        within(&format!("{key}.overhead"), overhead, Bytes(0), MAX_OVERHEAD)?;
+    }
+    if let Some(loss) = link.loss {
+        within(&format!("{key}.loss"), loss, 0.0, 1.0)?;
+    }
+    impairments(key, link)
+}
 
 /// Checks what is given for a link under `key` beside its rate, delay and share of losses.
-pub(super) fn check(key: &str, link: &LinkOverride) -> Checked {
+fn impairments(key: &str, link: &LinkOverride) -> Checked {
     if let Some(bursts) = &link.burst_loss {
         burst_loss(&format!("{key}.burst-loss"), bursts)?;
     }

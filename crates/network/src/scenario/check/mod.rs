@@ -1,68 +1,43 @@
 //! What types cannot say: ranges, limits and thresholds.
 
 mod bare;
+mod limits;
 mod link;
 mod names;
+mod range;
 mod short_flows;
 mod tables;
 
-use std::fmt;
-
 use celltrain_atm::{
-    aal5,
     buffer::{DiscardParams, Policy, PortContext},
-    cell::PAYLOAD_OCTETS,
     contract::{Contract, Policing},
     quantity::Capacity,
 };
 use celltrain_engine::{
-    quantity::{BitRate, Bytes, Duration, PacketRate, Tolerance},
+    quantity::{Bytes, Duration, PacketRate},
     random::Randomness,
-    time::{MICROSECOND, SECOND},
 };
 use celltrain_tcp::StackSpec;
 
-pub use self::link::MAX_CHANGES;
+pub use self::limits::{
+    MAX_CHANGES, MAX_DELAY, MAX_DURATION, MAX_FRAME_CELLS, MAX_OVERHEAD, MAX_PACKET_RATE, MAX_RATE,
+    MAX_REPLICATIONS, MAX_SAMPLES, MAX_TRANSFER, MIN_PERIOD, MIN_RATE,
+};
+pub(super) use self::link::one_link;
+use self::{
+    limits::{MAX_GROUP, MAX_WEIGHT},
+    range::{Checked, within},
+};
 use super::{
     error::Problem,
-    spec::{DelayRange, FlowSpec, GroupSpec, LinkOverride, LinkSpec, PortSpec, SCHEMA, Spec, Start, Traffic},
+    spec::{FlowSpec, GroupSpec, PortSpec, SCHEMA, Spec, Start, Traffic},
 };
-/// The longest run: a million seconds.
-pub const MAX_DURATION: Duration = Duration(1_000_000 * SECOND);
-/// The longest delay of a link or a switch: an hour.
-pub const MAX_DELAY: Duration = Duration(3_600 * SECOND);
-/// The slowest link.
-pub const MIN_RATE: BitRate = BitRate(1_000);
-/// The fastest link: a cell still takes a few picoseconds.
-pub const MAX_RATE: BitRate = BitRate(100_000_000_000_000);
-/// The most replications.
-pub const MAX_REPLICATIONS: u32 = 100_000;
-/// The shortest period of anything that comes again and again in a run, whatever else happens in it.
-pub const MIN_PERIOD: Duration = Duration(MICROSECOND);
-/// The most samples of a series.
-pub const MAX_SAMPLES: u64 = 10_000_000;
-/// The most cells in a frame: an AAL5 frame of 65535 bytes and its trailer.
-pub const MAX_FRAME_CELLS: u64 = (aal5::Params::MAX_FRAME + aal5::TRAILER.0).div_ceil(PAYLOAD_OCTETS);
-/// The most bytes that AAL5 or a link may be told to add to a frame.
-pub const MAX_OVERHEAD: Bytes = Bytes(4_096);
-/// The most data of a transfer or burst.
-pub const MAX_TRANSFER: Bytes = Bytes(1 << 60);
-/// The largest weight of a VC.
-pub(super) const MAX_WEIGHT: u32 = 1_000_000;
-/// The most that clocks may be off: a tenth of a per cent.
-pub(super) const MAX_TOLERANCE: Tolerance = Tolerance(1_000_000);
-/// The most flows of a group for each pair of hosts.
-const MAX_GROUP: u32 = 1_000_000;
-/// The fastest IP service.
-pub const MAX_PACKET_RATE: PacketRate = PacketRate(1_000_000_000_000);
-
-pub(super) type Checked = Result<(), Problem>;
 
 /// Checks all that can be said without the network itself.
 pub(super) fn check(spec: &Spec) -> Checked {
     time(spec)?;
     names::check(spec)?;
-    links(&spec.link)?;
+    link::links(&spec.link)?;
     within("switch.delay", spec.switch.delay, Duration(0), MAX_DELAY)?;
     discard("switch.discard", &spec.switch.discard, spec.switch.buffer)?;
     tables::check(spec)?;
@@ -106,46 +81,6 @@ fn time(spec: &Spec) -> Checked {
         return Err(Problem::new("sample", message));
     }
     Ok(())
-}
-
-fn links(link: &LinkSpec) -> Checked {
-    within("link.rate-spread", link.rate_spread, Tolerance(0), MAX_TOLERANCE)?;
-    let whole = LinkOverride {
-        rate: Some(link.rate),
-        delay: Some(DelayRange::of(link.delay)),
-        overhead: Some(link.overhead),
-        loss: Some(link.loss),
-        burst_loss: link.burst_loss,
-        reorder: link.reorder,
-        dark: link.dark,
-        delay_changes: Some(link.delay_changes.clone()),
-        rate_changes: Some(link.rate_changes.clone()),
-        ..LinkOverride::default()
-    };
-    let places = [
-        ("link", &whole),
-        ("link.access", &link.access),
-        ("link.trunk", &link.trunk),
-        ("link.exit", &link.exit),
-    ];
-    places.iter().try_for_each(|(key, part)| one_link(key, part))
-}
-
-/// Checks what is given for a link under `key`.
-pub(super) fn one_link(key: &str, link: &LinkOverride) -> Checked {
-    if let Some(rate) = link.rate {
-        within(&format!("{key}.rate"), rate, MIN_RATE, MAX_RATE)?;
-    }
-    if let Some(delay) = link.delay {
-        within(&format!("{key}.delay"), delay.to.0, Duration(0), MAX_DELAY)?;
-    }
-    if let Some(overhead) = link.overhead {
-        within(&format!("{key}.overhead"), overhead, Bytes(0), MAX_OVERHEAD)?;
-    }
-    if let Some(loss) = link.loss {
-        within(&format!("{key}.loss"), loss, 0.0, 1.0)?;
-    }
-    link::check(key, link)
 }
 
 fn check_port(index: usize, port: &PortSpec, spec: &Spec) -> Checked {
@@ -268,12 +203,4 @@ fn contract(key: &str, contract: &Contract) -> Checked {
     within(&format!("{key}.weight"), contract.weight, 1, MAX_WEIGHT)?;
     let contract = Contract { policing: Policing::None, ..contract.clone() };
     contract.check(MAX_RATE).map_err(|error| Problem::new(format!("{key}.{}", error.key), error.message))
-}
-
-/// Checks that `low <= value <= high`.
-pub(super) fn within<T: PartialOrd + fmt::Display>(key: &str, value: T, low: T, high: T) -> Checked {
-    if low <= value && value <= high {
-        return Ok(());
-    }
-    Err(Problem::new(key, format!("expected {low} to {high}, found {value}")))
 }

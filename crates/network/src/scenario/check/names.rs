@@ -2,10 +2,11 @@
 
 use super::{
     super::{
-        graph::stands_for_a_number,
+        error::Problem,
+        group_names::stands_for_a_number,
         spec::{Spec, Topology},
     },
-    Checked, Problem,
+    range::Checked,
 };
 
 /// What is wrong with a name that nobody can see.

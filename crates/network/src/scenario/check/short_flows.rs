@@ -1,11 +1,14 @@
 //! Short flows.
 
+use celltrain_engine::quantity::{Bytes, Duration};
+
 use super::{
     super::{
         error::Problem,
         spec::{GroupSpec, Pairs, ShortFlows},
     },
-    Bytes, Checked, Duration, MAX_DURATION, MIN_PERIOD, within,
+    limits::{MAX_DURATION, MIN_PERIOD},
+    range::{Checked, within},
 };
 use crate::traffic::sizes::MAX_SIZE;
 

@@ -7,7 +7,7 @@ use celltrain_atm::{
 
 use super::{
     super::{error::Problem, spec::Spec},
-    Checked,
+    range::Checked,
 };
 
 /// Checks what does not depend on the port that uses it.

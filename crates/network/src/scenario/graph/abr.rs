@@ -8,7 +8,11 @@ use super::{
         error::Problem,
         spec::{EcnField, Framing},
     },
-    Flow, Link, Node, clocks, progress,
+    clocks,
+    link::Link,
+    nodes::Node,
+    parts::Flow,
+    progress,
 };
 
 /// Checks an ABR flow, whose first link is at least as fast as `line`; the keys are those of the tables that make it, give its contract,

@@ -11,8 +11,8 @@ use celltrain_engine::{
 
 use super::{
     super::spec::{CellRate, Distribution, NodeKind, RateChange, Spec, TieBreak, Traffic},
-    Flow, Graph,
     offered::Stream,
+    parts::{Flow, Graph},
 };
 
 /// Parts per billion in one.

@@ -17,7 +17,7 @@ use celltrain_engine::{
 
 use super::{
     super::spec::{Framing, NodeKind, Spec},
-    Flow, Graph,
+    parts::{Flow, Graph},
     ports::{context, crossing},
 };
 

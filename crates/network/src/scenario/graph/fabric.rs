@@ -5,8 +5,9 @@ use super::{
         error::Problem,
         spec::{FatTree, LeafSpine, LinkOverride, NodeKind, Pattern, Random, Spec, Torus},
     },
-    MAX_FLOWS, MAX_NODES, Node,
-    generate::{LinkOutline, Outline, OutlineFlow, Place, at_least, within},
+    limits::{MAX_FLOWS, MAX_NODES},
+    nodes::Node,
+    outline::{LinkOutline, Outline, OutlineFlow, Place, at_least, at_most},
     regular::regular,
 };
 
@@ -70,8 +71,8 @@ impl<'a> Fabric<'a> {
 /// Checks that a fabric is not too large.
 fn limit(key: &str, hosts: u64, switches: u64, pattern: Pattern) -> Result<(), Problem> {
     let flows = if pattern == Pattern::AllToAll { hosts.saturating_mul(hosts - 1) } else { hosts };
-    within(key, flows, MAX_FLOWS, "flows")?;
-    within(key, hosts.saturating_add(switches), MAX_NODES, "nodes")
+    at_most(key, flows, MAX_FLOWS, "flows")?;
+    at_most(key, hosts.saturating_add(switches), MAX_NODES, "nodes")
 }
 
 pub(super) fn leaf_spine(spec: &Spec, fabric: &LeafSpine) -> Result<Outline, Problem> {
@@ -81,7 +82,7 @@ pub(super) fn leaf_spine(spec: &Spec, fabric: &LeafSpine) -> Result<Outline, Pro
     at_least("hosts", hosts, 1)?;
     let all = u64::from(leaves) * u64::from(hosts);
     limit("topology.hosts", all, u64::from(leaves) + u64::from(spines), pattern)?;
-    within(
+    at_most(
         "topology.spines",
         u64::from(leaves) * u64::from(spines),
         MAX_NODES,
@@ -108,7 +109,7 @@ pub(super) fn fat_tree(spec: &Spec, fabric: &FatTree) -> Result<Outline, Problem
     }
     let (wide, half) = (u64::from(k), u64::from(k / 2));
     // Beyond that the products below do not fit.
-    within("topology.k", wide, 1 << 16, "ports")?;
+    at_most("topology.k", wide, 1 << 16, "ports")?;
     limit("topology.k", wide * half * half, 2 * wide * half + half * half, pattern)?;
     let (hosts, half) = ((wide * half * half) as u32, half as usize);
     let mut made = Fabric::new(spec);
@@ -136,7 +137,7 @@ pub(super) fn torus(spec: &Spec, fabric: &Torus) -> Result<Outline, Problem> {
     at_least("columns", columns, 1)?;
     at_least("hosts", hosts, 1)?;
     let switches = u64::from(rows) * u64::from(columns);
-    within("topology.columns", switches, MAX_NODES, "switches")?;
+    at_most("topology.columns", switches, MAX_NODES, "switches")?;
     limit("topology.hosts", switches * u64::from(hosts), switches, pattern)?;
     let mut made = Fabric::new(spec);
     let all = switches as u32 * hosts;
@@ -173,7 +174,7 @@ pub(super) fn random(spec: &Spec, fabric: &Random) -> Result<Outline, Problem> {
         let said = format!("expected an even number, as the number of switches is odd, found {degree}");
         return Err(Problem::new("topology.degree", said));
     }
-    within("topology.degree", ends / 2, MAX_DRAWN, "links between switches")?;
+    at_most("topology.degree", ends / 2, MAX_DRAWN, "links between switches")?;
     let all = u64::from(switches) * u64::from(hosts);
     limit("topology.hosts", all, u64::from(switches), pattern)?;
     let mut made = Fabric::new(spec);

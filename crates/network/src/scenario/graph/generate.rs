@@ -6,82 +6,14 @@ use super::{
     super::{
         check::one_link,
         error::{Problem, suggestion},
-        spec::{
-            Backbone, Chain, ExplicitGraph, LinkOverride, NSource, NodeKind, ParkingLot, Spec, Topology,
-            TraceFlow,
-        },
+        spec::{Backbone, Chain, ExplicitGraph, NSource, NodeKind, ParkingLot, Spec, Topology},
     },
-    MAX_FLOWS, MAX_NODES, Node, fabric,
-    group_names::GroupNames,
-    groups, overrides,
+    fabric, groups,
+    limits::{MAX_FLOWS, MAX_NODES},
+    nodes::Node,
+    outline::{LinkOutline, Outline, OutlineFlow, Place, at_least, at_most},
+    overrides,
 };
-
-/// A network before its ports and routes are known.
-#[derive(Debug, Default)]
-pub(super) struct Outline {
-    pub(super) nodes: Vec<Node>,
-    pub(super) links: Vec<LinkOutline>,
-    pub(super) flows: Vec<OutlineFlow>,
-    pub(super) groups: GroupNames,
-}
-
-/// A link, duplex unless `simplex`.
-#[derive(Debug)]
-pub(super) struct LinkOutline {
-    pub(super) from: usize,
-    pub(super) to: usize,
-    /// How it differs from `[link]`.
-    pub(super) link: LinkOverride,
-    pub(super) simplex: bool,
-    /// Where the scenario describes it.
-    pub(super) place: Place,
-}
-
-/// The table of a scenario that describes a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place {
-    Access,
-    Trunk,
-    Exit,
-    /// Of `[[group]]` of this number.
-    GroupAccess(usize),
-    /// See [`Place::GroupAccess`].
-    GroupExit(usize),
-    /// `[[topology.link]]` of this number.
-    Entry(usize),
-    /// `[[link-override]]` of this number.
-    Override(usize),
-}
-
-impl Place {
-    /// The dotted key of the table.
-    pub(super) fn key(self) -> String {
-        match self {
-            Self::Access => "link.access".to_owned(),
-            Self::Trunk => "link.trunk".to_owned(),
-            Self::Exit => "link.exit".to_owned(),
-            Self::GroupAccess(index) => format!("group.{index}.access"),
-            Self::GroupExit(index) => format!("group.{index}.exit"),
-            Self::Entry(index) => format!("topology.link.{index}"),
-            Self::Override(index) => format!("link-override.{index}.link"),
-        }
-    }
-}
-
-/// A flow between two nodes.
-#[derive(Debug)]
-pub(super) struct OutlineFlow {
-    pub(super) name: String,
-    pub(super) group: u32,
-    pub(super) from: usize,
-    pub(super) to: usize,
-    /// Name of the VC that it shares with others, if it does.
-    pub(super) circuit: Option<String>,
-    /// The number of its `[[group]]`, if it has one.
-    pub(super) common: Option<usize>,
-    /// The short flows that its group has for it, where these are listed.
-    pub(super) trace: Vec<TraceFlow>,
-}
 
 /// The network of `[topology]`, with the flows of `[[group]]`.
 pub(super) fn outline(spec: &Spec) -> Result<Outline, Problem> {
@@ -144,8 +76,8 @@ fn edge_pairs(spec: &Spec, backbone: &Backbone) -> Result<Outline, Problem> {
     at_least("pairs", backbone.pairs, 1)?;
     at_least("flows", backbone.flows, 1)?;
     let (pairs, each) = (u64::from(backbone.pairs), u64::from(backbone.flows));
-    within("topology.pairs", 2 + 2 * pairs, MAX_NODES, "nodes")?;
-    within("topology.flows", pairs * each, MAX_FLOWS, "flows")?;
+    at_most("topology.pairs", 2 + 2 * pairs, MAX_NODES, "nodes")?;
+    at_most("topology.flows", pairs * each, MAX_FLOWS, "flows")?;
     let groups = (0..backbone.pairs).map(|_| Group { flows: 1, enter: 0, leave: 1 });
     let mut outline = row(spec, 2, groups);
     let pairs = std::mem::take(&mut outline.flows);
@@ -159,24 +91,10 @@ fn edge_pairs(spec: &Spec, backbone: &Backbone) -> Result<Outline, Problem> {
     Ok(outline)
 }
 
-pub(super) fn at_least(key: &str, value: u32, least: u32) -> Result<(), Problem> {
-    if value >= least {
-        return Ok(());
-    }
-    Err(Problem::new(format!("topology.{key}"), format!("expected {least} or more, found {value}")))
-}
-
 /// Checks the size of a network whose flows have two hosts each.
 fn limit(key: &str, switches: u64, flows: u64) -> Result<(), Problem> {
-    within(key, flows, MAX_FLOWS, "flows")?;
-    within(key, switches + 2 * flows, MAX_NODES, "nodes")
-}
-
-pub(super) fn within(key: &str, count: u64, most: u64, what: &str) -> Result<(), Problem> {
-    if count <= most {
-        return Ok(());
-    }
-    Err(Problem::new(key, format!("expected at most {most} {what}, found {count}")))
+    at_most(key, flows, MAX_FLOWS, "flows")?;
+    at_most(key, switches + 2 * flows, MAX_NODES, "nodes")
 }
 
 /// Switches in a row with groups of flows, each flow between hosts of its own.
@@ -226,8 +144,8 @@ fn row(spec: &Spec, switches: u32, groups: impl IntoIterator<Item = Group>) -> O
 
 /// A network whose nodes and links are listed.
 fn written_out(graph: &ExplicitGraph) -> Result<Outline, Problem> {
-    within("topology.node", graph.node.len() as u64, MAX_NODES, "nodes")?;
-    within("topology.link", graph.link.len() as u64, MAX_NODES, "links")?;
+    at_most("topology.node", graph.node.len() as u64, MAX_NODES, "nodes")?;
+    at_most("topology.link", graph.link.len() as u64, MAX_NODES, "links")?;
     let nodes: Vec<_> =
         graph.node.iter().map(|node| Node { name: node.name.clone(), kind: node.kind }).collect();
     let names: BTreeMap<_, _> =

@@ -7,11 +7,12 @@ use celltrain_engine::random::Randomness;
 use super::{
     super::{
         error::{Problem, suggestion},
+        group_names::GroupNames,
         spec::{DelayRange, GroupSpec, LinkOverride, NodeKind, Pairs, Spec, Topology, TraceFlow},
     },
-    MAX_FLOWS, MAX_NODES, Node,
-    generate::{LinkOutline, Outline, OutlineFlow, Place, within},
-    group_names::GroupNames,
+    limits::{MAX_FLOWS, MAX_NODES},
+    nodes::Node,
+    outline::{LinkOutline, Outline, OutlineFlow, Place, at_most},
 };
 
 /// Two switches, and hosts at both for each flow of the groups that name none.
@@ -38,12 +39,12 @@ pub(super) fn dumbbell(spec: &Spec) -> Result<Outline, Problem> {
             "a dumbbell has the hosts of its groups: add a [[group]] without `from` and `to`",
         ));
     }
-    within("group", count, MAX_FLOWS, "flows")?;
+    at_most("group", count, MAX_FLOWS, "flows")?;
     if let Some((index, _)) = own().find(|(_, group)| group.senders.is_some()) {
         let message = "each flow of this group has a host of its own: `flows` is the number of its senders";
         return Err(Problem::new(format!("group.{index}.senders"), message));
     }
-    within("group", 2 + 2 * count, MAX_NODES, "nodes")?;
+    at_most("group", 2 + 2 * count, MAX_NODES, "nodes")?;
     for (index, group) in own() {
         let access = group.access.over(&spec.link.access);
         let exit = group.exit.over(&spec.link.exit);
@@ -103,7 +104,7 @@ pub(super) fn between_hosts(spec: &Spec, outline: &mut Outline) -> Result<(), Pr
         }
         let pairs = pairs(index, group, &outline.nodes)?;
         let flows = pairs.len() as u64 * u64::from(group.flows);
-        within(&format!("group.{index}.flows"), outline.flows.len() as u64 + flows, MAX_FLOWS, "flows")?;
+        at_most(&format!("group.{index}.flows"), outline.flows.len() as u64 + flows, MAX_FLOWS, "flows")?;
         let numbers = (0..flows as usize).map(|number| (number + 1, pairs[number / group.flows as usize]));
         outline.flows.extend(numbers.map(|(number, (from, to))| OutlineFlow {
             name: format!("{}{number}", group.name),
@@ -195,7 +196,7 @@ fn pairs(index: usize, group: &GroupSpec, nodes: &[Node]) -> Result<Vec<(usize, 
     let pairs: Vec<_> = match group.pairs {
         Pairs::All => {
             let most = from.len() as u64 * to.len() as u64;
-            within(&format!("group.{index}.to"), most, 2 * MAX_FLOWS, "pairs of hosts")?;
+            at_most(&format!("group.{index}.to"), most, 2 * MAX_FLOWS, "pairs of hosts")?;
             all().filter(|(one, other)| one != other).collect()
         }
         Pairs::OneToOne => std::iter::zip(from, to).collect(),

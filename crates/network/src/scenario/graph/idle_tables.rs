@@ -2,7 +2,8 @@
 
 use super::{
     super::spec::{LinkOverride, Spec, Topology},
-    generate::{self, Place},
+    generate,
+    outline::Place,
 };
 
 /// A note on each of `[link.access]`, `[link.trunk]` and `[link.exit]` that says something of no link.

@@ -7,7 +7,9 @@ use super::{
         error::{Problem, suggestion},
         spec::{LossDirection, LossSpec, Spec},
     },
-    Flow, Link, Loss, Names, find,
+    link::Link,
+    nodes::{Names, find},
+    parts::{Flow, Loss},
 };
 
 /// The segments that links lose.

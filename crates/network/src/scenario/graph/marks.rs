@@ -8,7 +8,8 @@ use celltrain_atm::{
 
 use super::{
     super::spec::{EcnField, NodeKind, Spec, Traffic},
-    Flow, Graph, Link,
+    link::Link,
+    parts::{Flow, Graph},
     ports::{Crossing, context, crossing, place},
 };
 

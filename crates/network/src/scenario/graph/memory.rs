@@ -7,8 +7,8 @@ use super::{
         error::Problem,
         spec::{Framing, Spec},
     },
-    Link,
-    generate::Outline,
+    link::Link,
+    outline::Outline,
     ports::place,
 };
 

@@ -10,7 +10,8 @@ use celltrain_engine::{quantity::Duration, time::seconds};
 
 use super::{
     super::spec::{Framing, Spec, Traffic},
-    Flow, Graph, Link, ways,
+    link::Link,
+    parts::{Flow, Graph, ways},
 };
 
 /// What a flow sends in one direction in a run.

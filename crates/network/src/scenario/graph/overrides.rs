@@ -8,7 +8,7 @@ use super::{
         error::{Problem, suggestion},
         spec::LinkException,
     },
-    generate::{Outline, Place},
+    outline::{Outline, Place},
 };
 
 /// Applies `[[link-override]]`: what it says goes before what the link's place and `[link]` say.

@@ -14,7 +14,8 @@ use celltrain_engine::{Time, quantity::Bytes, time::SECOND};
 
 use super::{
     super::spec::{Framing, MAX_PACKET, NodeKind, Spec},
-    Flow, Graph, Link,
+    link::Link,
+    parts::{Flow, Graph},
     ports::{Crossing, context, crossing, place},
 };
 

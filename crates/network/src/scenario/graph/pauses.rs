@@ -13,8 +13,10 @@ use super::{
         error::Problem,
         spec::{Framing, MemorySpec, NodeKind, PauseSpec, Spec},
     },
-    Flow, Graph, Link, clocks,
-    generate::Outline,
+    clocks,
+    link::Link,
+    outline::Outline,
+    parts::{Flow, Graph},
 };
 
 /// The shortest packet of TCP in bytes, and the most that the headers of a segment add to its data.

@@ -19,8 +19,12 @@ use super::{
         error::Problem,
         spec::{Framing, NodeKind, PortSpec, Spec, SwitchSpec},
     },
-    Flow, Graph, Link, LinkParams, Names, Node, Poll, Stop, clocks, find,
-    generate::Outline,
+    clocks,
+    link::{Link, LinkParams},
+    nodes::{Names, Node, find},
+    outline::Outline,
+    parts::{Flow, Graph},
+    poll::{Poll, Stop},
 };
 
 /// A buffer without limit is counted as the limit of its VCs is or the memory that it is in, or as its link carries.

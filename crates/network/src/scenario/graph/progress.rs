@@ -17,8 +17,10 @@ use super::{
         error::Problem,
         spec::{Framing, RateChanges, Traffic},
     },
-    Flow, Link, LinkParams, Node,
-    generate::Place,
+    link::{Link, LinkParams},
+    nodes::Node,
+    outline::Place,
+    parts::Flow,
 };
 
 /// How many times the rate of its first link a source of bare cells may send: enough to overload it, not so much that the

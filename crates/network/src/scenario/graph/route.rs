@@ -9,7 +9,10 @@ use celltrain_engine::random::Generator;
 
 use super::{
     super::spec::{Framing, NodeKind, Weights},
-    Link, Node, Poll, Stop, Way,
+    link::Link,
+    nodes::Node,
+    parts::Way,
+    poll::{Poll, Stop},
 };
 
 /// Finds routes in a network. Hosts pass nothing on, so only switches stand inside a route.

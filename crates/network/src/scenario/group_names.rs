@@ -1,6 +1,6 @@
 //! What groups of flows are called in tables of results.
 
-use super::super::spec::GroupSpec;
+use super::spec::GroupSpec;
 
 /// What the flows of no group are said to be in.
 const NONE: &str = "no group";
@@ -38,7 +38,7 @@ impl GroupNames {
 }
 
 /// Whether a group without a name may be called so.
-pub(in super::super) fn stands_for_a_number(name: &str) -> bool {
+pub(super) fn stands_for_a_number(name: &str) -> bool {
     let number = name.strip_prefix(NUMBERED);
     name == NONE
         || number.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|one| one.is_ascii_digit()))
