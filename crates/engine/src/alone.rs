@@ -1,9 +1,10 @@
 //! A process of whose inputs only one has items: nothing is merged then.
 
 use crate::{
+    instant::Instant,
     merge::{Merge, NOT_LENT},
     stream::{Item, Stream, StreamId, Train},
-    time::{Instant, Time},
+    time::Time,
     weave::{Burst, first_weave, rounds_before, take_item, take_rounds},
 };
 

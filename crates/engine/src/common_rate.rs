@@ -93,7 +93,7 @@ fn least_common_multiple(a: u64, b: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Span;
+    use crate::instant::Span;
 
     const CELL: u64 = 424;
 

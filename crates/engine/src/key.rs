@@ -1,6 +1,9 @@
 //! What inputs are ordered by: when the next item of each is due.
 
-use crate::time::{Instant, SPARE_BITS, Time};
+use crate::{
+    instant::{Instant, SPARE_BITS},
+    time::Time,
+};
 
 /// When the next item of an input arrives, and which input it is, in one number: the grid of instants leaves the lowest bits free
 /// for the input. The order of arrivals, with ties by input, is the order of these numbers.

@@ -14,6 +14,7 @@ pub mod alone;
 pub mod common_rate;
 mod far;
 pub mod fingerprint;
+mod instant;
 mod key;
 mod keys;
 pub mod levels;
@@ -32,4 +33,5 @@ pub mod weave;
 mod whole;
 
 pub use fingerprint::Fingerprint;
-pub use time::{Instant, Slot, Time};
+pub use instant::{Instant, SPARE_BITS, Slot, Span, SpanSum};
+pub use time::Time;

@@ -1,11 +1,12 @@
 //! Merging input streams in time order.
 
 use crate::{
+    instant::{Instant, SPARE_BITS, Slot},
     key::{Compared, Key},
     keys::Keys,
     random::Generator,
     stream::{Item, Stream, StreamId, Train},
-    time::{Instant, SPARE_BITS, Slot, Time},
+    time::Time,
     weave::{Burst, items_in_turn, rounds_before, take_rounds},
 };
 

@@ -4,7 +4,8 @@ use std::ops::{Deref, DerefMut};
 
 pub use crate::train::{Item, Train};
 use crate::{
-    time::{Instant, NEVER, Slot, Time},
+    instant::{Instant, Slot},
+    time::{NEVER, Time},
     train::{MAX_GAP, MAX_GAPS},
     weave::{Burst, MAX_TRAINS, first_weave, take_item},
 };

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::time::{Instant, Slot};
+use crate::instant::{Instant, Slot};
 
 /// What a train is made of (a cell). Only the first item is stored; the others follow from it.
 pub trait Item: Copy + Debug {

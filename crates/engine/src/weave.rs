@@ -6,7 +6,7 @@
 //! train goes behind the others.
 
 use crate::{
-    time::{Instant, Slot},
+    instant::{Instant, Slot},
     train::{GAPS, Item, Train},
 };
 

@@ -14,7 +14,7 @@ pub use flow_hash::SharedQueue;
 pub use priority::Priority;
 pub use share::Share;
 
-use celltrain_engine::{Instant, Slot, time::Span};
+use celltrain_engine::{Instant, Slot, Span};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 

@@ -251,8 +251,9 @@ impl Choice {
 mod tests {
     use super::*;
     use crate::{
+        instant::Instant,
         stream::Train,
-        time::{Instant, MICROSECOND, MILLISECOND},
+        time::{MICROSECOND, MILLISECOND},
         visit::{Bounds, Schedule, run},
     };
 

@@ -1,6 +1,6 @@
 //! How long a buffer held how much: the distribution of its occupancy over time, P(Q > x).
 
-use celltrain_engine::{Instant, Slot, time::Span};
+use celltrain_engine::{Instant, Slot, Span};
 
 use super::histogram::bin_of;
 

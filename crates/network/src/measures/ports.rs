@@ -1,9 +1,6 @@
 //! What is sampled at a port.
 
-use celltrain_engine::{
-    Time,
-    time::{Span, seconds},
-};
+use celltrain_engine::{Span, Time, time::seconds};
 
 use super::{Sampler, Series};
 

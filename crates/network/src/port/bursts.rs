@@ -8,9 +8,8 @@ use celltrain_atm::{
     cell::{Ecn, Kind},
 };
 use celltrain_engine::{
-    Instant,
+    Instant, Span,
     stream::{Item, StreamId, Train},
-    time::Span,
     weave::Burst,
 };
 

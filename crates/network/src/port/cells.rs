@@ -1,10 +1,7 @@
 //! The FIFO of a cell-framed link. It stores nothing: its occupancy is the backlog in slots.
 
 use celltrain_atm::Cell;
-use celltrain_engine::{
-    Instant, Slot, Time,
-    time::{NEVER, Span, SpanSum},
-};
+use celltrain_engine::{Instant, Slot, Span, SpanSum, Time, time::NEVER};
 
 use super::fifo::{APART, Fifo};
 use crate::measures::Levels;

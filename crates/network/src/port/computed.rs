@@ -11,12 +11,7 @@ use celltrain_atm::{
     cell::Kind,
     scheduler::Side,
 };
-use celltrain_engine::{
-    Instant, Time,
-    stream::Train,
-    time::{Span, SpanSum},
-    weave::Burst,
-};
+use celltrain_engine::{Instant, Span, SpanSum, Time, stream::Train, weave::Burst};
 
 use super::{
     core::PortCore, fifo::Fifo, occupancy::VcOccupancy, queues::Unit, service::Service, tally::Tally,

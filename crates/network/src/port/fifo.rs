@@ -4,10 +4,7 @@ use std::fmt;
 
 use celltrain_atm::Cell;
 pub(super) use celltrain_engine::stream::APART;
-use celltrain_engine::{
-    Instant, Slot, Time,
-    time::{Span, SpanSum},
-};
+use celltrain_engine::{Instant, Slot, Span, SpanSum, Time};
 
 use crate::measures::Levels;
 

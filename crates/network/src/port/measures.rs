@@ -1,10 +1,7 @@
 //! What is measured at a port: counters, occupancies, samples over time.
 
 use celltrain_atm::{policing, with_policy};
-use celltrain_engine::{
-    Fingerprint,
-    time::{Span, SpanSum},
-};
+use celltrain_engine::{Fingerprint, Span, SpanSum};
 
 use super::{AnyCore, Port, PortStats, VcEntry, service::Service, with_core};
 use crate::{

@@ -36,11 +36,7 @@ use celltrain_atm::{
     with_policy,
 };
 use celltrain_engine::{
-    Fingerprint, Instant, Slot, Time,
-    merge::Merge,
-    quantity::BitRate,
-    stream::StreamId,
-    time::{NEVER, SpanSum},
+    Fingerprint, Instant, Slot, SpanSum, Time, merge::Merge, quantity::BitRate, stream::StreamId, time::NEVER,
 };
 
 use self::{

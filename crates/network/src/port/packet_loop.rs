@@ -9,7 +9,7 @@ use celltrain_atm::{
     buffer::{BufferPolicy, Needs},
     cell::Kind,
 };
-use celltrain_engine::{Instant, Time, stream::Train, time::Span};
+use celltrain_engine::{Instant, Span, Time, stream::Train};
 
 use super::{
     PortStats,

@@ -3,10 +3,7 @@
 use std::{collections::VecDeque, fmt};
 
 use celltrain_atm::{Cell, quantity::Capacity};
-use celltrain_engine::{
-    Instant, Slot, Time,
-    time::{Span, SpanSum},
-};
+use celltrain_engine::{Instant, Slot, Span, SpanSum, Time};
 
 use super::fifo::{APART, Fifo};
 use crate::measures::Levels;

@@ -11,10 +11,7 @@ use celltrain_atm::{
     quantity::Capacity,
     scheduler::{DisciplineName, Side},
 };
-use celltrain_engine::{
-    Instant, Time,
-    time::{Span, SpanSum},
-};
+use celltrain_engine::{Instant, Span, SpanSum, Time};
 
 use super::{Location, occupancy::VcOccupancy, queues::Unit};
 use crate::{measures::Levels, scenario::Link};

@@ -13,11 +13,7 @@ use celltrain_atm::{
     Cell,
     scheduler::{Priority, SharedQueue, Side},
 };
-use celltrain_engine::{
-    Instant, Slot, Time,
-    quantity::BitRate,
-    time::{NEVER, Span, SpanSum},
-};
+use celltrain_engine::{Instant, Slot, Span, SpanSum, Time, quantity::BitRate, time::NEVER};
 
 pub(super) use self::books::Books;
 use super::{

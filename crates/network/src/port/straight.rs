@@ -6,10 +6,9 @@ use celltrain_atm::{
     cell::{Ecn, Kind},
 };
 use celltrain_engine::{
-    Fingerprint, Instant, Slot, Time,
+    Fingerprint, Instant, Slot, Span, Time,
     alone::Alone,
     stream::{Stream, Train},
-    time::Span,
 };
 
 use super::{

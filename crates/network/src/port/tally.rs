@@ -1,9 +1,6 @@
 //! What is summed while units pass: nothing is looked up twice for those that are alike.
 
-use celltrain_engine::{
-    Slot,
-    time::{Span, SpanSum},
-};
+use celltrain_engine::{Slot, Span, SpanSum};
 
 use crate::measures::{Histogram, Levels};
 

@@ -1,10 +1,7 @@
 //! What flows and ports have counted at one moment, and what happened between two.
 
 use celltrain_atm::{buffer::Reason, policing};
-use celltrain_engine::{
-    Time,
-    time::{Span, SpanSum},
-};
+use celltrain_engine::{Span, SpanSum, Time};
 use celltrain_tcp::{Limits, ReceiverStats, SenderStats};
 
 use crate::{

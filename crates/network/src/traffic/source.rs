@@ -257,10 +257,7 @@ fn mmpp_state(state: &scenario::MmppState, unit: Unit) -> mmpp::State {
 #[cfg(test)]
 mod tests {
     use celltrain_atm::cell::CELL_BITS;
-    use celltrain_engine::{
-        random::Randomness,
-        time::{MILLISECOND, Span},
-    };
+    use celltrain_engine::{Span, random::Randomness, time::MILLISECOND};
 
     use super::*;
 

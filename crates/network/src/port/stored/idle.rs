@@ -4,7 +4,7 @@
 //! Where streams do not meet this is so of most trains. The results are those of queuing each unit and taking it out again.
 
 use celltrain_atm::{Cell, buffer::BufferPolicy, scheduler::Queues};
-use celltrain_engine::{Instant, stream::Train, time::Span};
+use celltrain_engine::{Instant, Span, stream::Train};
 
 use super::Stored;
 use crate::{

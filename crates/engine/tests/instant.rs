@@ -1,10 +1,6 @@
 //! Exact time against rational arithmetic.
 
-use celltrain_engine::{
-    Instant, Slot,
-    quantity::BitRate,
-    time::{SECOND, Span, SpanSum},
-};
+use celltrain_engine::{Instant, Slot, Span, SpanSum, quantity::BitRate, time::SECOND};
 use proptest::prelude::*;
 
 /// `start` + `n` cells at `rate`, rounded to the nearest picosecond: in whole numbers, so without error.
