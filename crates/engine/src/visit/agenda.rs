@@ -6,7 +6,7 @@
 //! next. All other outputs lead from one *level* of processes to a higher one, so that visits in the order of levels find all that
 //! arrives within the window.
 
-use super::{Plan, Poll, Process, calendar::Calendar};
+use super::{calendar::Calendar, plan::Plan, poll::Poll, process::Process};
 use crate::{
     levels::{Way, Ways},
     stream::{Item, Stream, StreamId, Streams},
