@@ -112,118 +112,22 @@ impl Stack {
     ];
 
     /// The preset's parameters.
-    pub(crate) fn params(self) -> Params {
+    pub(crate) const fn params(self) -> Params {
         match self {
             Self::Newreno => standard(),
-            Self::Reno => Params {
-                recovery: RecoveryKind::Reno,
-                fast_retransmit_guard: FastRetransmitGuard::None,
-                ..standard()
-            },
-            Self::Tahoe => Params { recovery: RecoveryKind::Tahoe, limited_transmit: false, ..standard() },
-            Self::Sack => Params { recovery: RecoveryKind::Sack, sack: true, ..standard() },
-            Self::Cubic => Params {
-                congestion_control: CongestionKind::Cubic,
-                recovery: RecoveryKind::Sack,
-                sack: true,
-                timestamps: true,
-                initial_window: 10,
-                receive_window: 1 << 20,
-                window_scale: Some(5),
-                ..standard()
-            },
+            Self::Reno => reno(),
+            Self::Tahoe => tahoe(),
+            Self::Sack => sack(),
+            Self::Cubic => cubic(),
             Self::Linux => linux(),
-            Self::LinuxBbr => Params {
-                congestion_control: CongestionKind::Bbr,
-                reductions: Reductions::Standard,
-                pacing: true,
-                hystart: false,
-                idle_restart: false,
-                ..linux()
-            },
-            Self::Prague => Params {
-                congestion_control: CongestionKind::Prague,
-                reductions: Reductions::Standard,
-                ecn: true,
-                accurate_ecn: true,
-                pacing: true,
-                hystart: false,
-                ..linux()
-            },
-            Self::Ns2 => Params {
-                mss: 1000,
-                receive_window: 20_000,
-                initial_ssthresh: 20_000,
-                recovery: RecoveryKind::NewReno,
-                fast_retransmit_guard: FastRetransmitGuard::Careful,
-                newreno_full_ack: NewrenoFullAck::Deflated,
-                newreno_burst: Some(2),
-                recovery_exit_growth: true,
-                initial_window: 2,
-                limited_transmit: true,
-                limited_transmit_resends: true,
-                idle_restart: true,
-                tick: 10 * MILLISECOND,
-                rto_min: 200 * MILLISECOND,
-                rto_max: 60 * SECOND,
-                rto_initial: 3 * SECOND,
-                rto_arithmetic: RtoArithmetic::ElapsedTicks,
-                timer_on_ticks: false,
-                ..bsd()
-            },
-            Self::Rfc => Params {
-                recovery: RecoveryKind::Sack,
-                sack: true,
-                timestamps: true,
-                receive_window: 1 << 20,
-                window_scale: Some(5),
-                ..standard()
-            },
-            Self::Opnet1998 => Params {
-                mss: 500,
-                recovery: RecoveryKind::GoBackN,
-                rto_min: 50 * MILLISECOND,
-                delayed_ack: 12_500 * MICROSECOND,
-                delayed_ack_max: 12_500 * MICROSECOND,
-                ack_every: 2,
-                ..bsd()
-            },
-            Self::Yats => Params {
-                mss: 512,
-                timestamps: true,
-                nagle: true,
-                tick: 500 * MILLISECOND,
-                rto_min: 1_500 * MILLISECOND,
-                rto_initial: 3 * SECOND,
-                rto_arithmetic: RtoArithmetic::Ticks,
-                timer_on_ticks: false,
-                delayed_ack: 200 * MILLISECOND,
-                delayed_ack_max: 200 * MILLISECOND,
-                processing_delay: 315 * MICROSECOND,
-                processing_spread: 15 * MICROSECOND,
-                acks_processed: false,
-                // Two that wait and one in service.
-                send_queue: Some(3),
-                ..bsd()
-            },
-            Self::Netsim => Params {
-                mss: 2048,
-                rto_min: 500 * MILLISECOND,
-                rto_initial: 500 * MILLISECOND,
-                processing_delay: 300 * MICROSECOND,
-                processing_spread: 10 * MICROSECOND,
-                ..bsd()
-            },
-            Self::Osu => Params {
-                mss: 512,
-                recovery: RecoveryKind::TimeoutOnly,
-                receive_window: WINDOW_FIELD_MAX << 4,
-                window_scale: Some(4),
-                tick: 100 * MILLISECOND,
-                rto_min: 200 * MILLISECOND,
-                rto_initial: 3 * SECOND,
-                ..bsd()
-            },
+            Self::LinuxBbr => linux_bbr(),
+            Self::Prague => prague(),
+            Self::Ns2 => ns2(),
+            Self::Rfc => rfc(),
+            Self::Opnet1998 => opnet_1998(),
+            Self::Yats => yats(),
+            Self::Netsim => netsim(),
+            Self::Osu => osu(),
         }
     }
 }
@@ -345,5 +249,129 @@ const fn bsd() -> Params {
         delayed_ack: 0,
         delayed_ack_max: 0,
         ..standard()
+    }
+}
+
+const fn reno() -> Params {
+    Params { recovery: RecoveryKind::Reno, fast_retransmit_guard: FastRetransmitGuard::None, ..standard() }
+}
+
+const fn tahoe() -> Params {
+    Params { recovery: RecoveryKind::Tahoe, limited_transmit: false, ..standard() }
+}
+
+const fn sack() -> Params {
+    Params { recovery: RecoveryKind::Sack, sack: true, ..standard() }
+}
+
+const fn cubic() -> Params {
+    Params { congestion_control: CongestionKind::Cubic, initial_window: 10, ..rfc() }
+}
+
+const fn linux_bbr() -> Params {
+    Params {
+        congestion_control: CongestionKind::Bbr,
+        reductions: Reductions::Standard,
+        pacing: true,
+        hystart: false,
+        idle_restart: false,
+        ..linux()
+    }
+}
+
+const fn prague() -> Params {
+    Params {
+        congestion_control: CongestionKind::Prague,
+        reductions: Reductions::Standard,
+        ecn: true,
+        accurate_ecn: true,
+        pacing: true,
+        hystart: false,
+        ..linux()
+    }
+}
+
+const fn ns2() -> Params {
+    Params {
+        mss: 1000,
+        receive_window: 20_000,
+        initial_ssthresh: 20_000,
+        recovery: RecoveryKind::NewReno,
+        fast_retransmit_guard: FastRetransmitGuard::Careful,
+        newreno_full_ack: NewrenoFullAck::Deflated,
+        newreno_burst: Some(2),
+        recovery_exit_growth: true,
+        initial_window: 2,
+        limited_transmit: true,
+        limited_transmit_resends: true,
+        idle_restart: true,
+        tick: 10 * MILLISECOND,
+        rto_min: 200 * MILLISECOND,
+        rto_max: 60 * SECOND,
+        rto_initial: 3 * SECOND,
+        rto_arithmetic: RtoArithmetic::ElapsedTicks,
+        timer_on_ticks: false,
+        ..bsd()
+    }
+}
+
+const fn rfc() -> Params {
+    Params { timestamps: true, receive_window: 1 << 20, window_scale: Some(5), ..sack() }
+}
+
+const fn opnet_1998() -> Params {
+    Params {
+        mss: 500,
+        recovery: RecoveryKind::GoBackN,
+        rto_min: 50 * MILLISECOND,
+        delayed_ack: 12_500 * MICROSECOND,
+        delayed_ack_max: 12_500 * MICROSECOND,
+        ack_every: 2,
+        ..bsd()
+    }
+}
+
+const fn yats() -> Params {
+    Params {
+        mss: 512,
+        timestamps: true,
+        nagle: true,
+        tick: 500 * MILLISECOND,
+        rto_min: 1_500 * MILLISECOND,
+        rto_initial: 3 * SECOND,
+        rto_arithmetic: RtoArithmetic::Ticks,
+        timer_on_ticks: false,
+        delayed_ack: 200 * MILLISECOND,
+        delayed_ack_max: 200 * MILLISECOND,
+        processing_delay: 315 * MICROSECOND,
+        processing_spread: 15 * MICROSECOND,
+        acks_processed: false,
+        // Two that wait and one in service.
+        send_queue: Some(3),
+        ..bsd()
+    }
+}
+
+const fn netsim() -> Params {
+    Params {
+        mss: 2048,
+        rto_min: 500 * MILLISECOND,
+        rto_initial: 500 * MILLISECOND,
+        processing_delay: 300 * MICROSECOND,
+        processing_spread: 10 * MICROSECOND,
+        ..bsd()
+    }
+}
+
+const fn osu() -> Params {
+    Params {
+        mss: 512,
+        recovery: RecoveryKind::TimeoutOnly,
+        receive_window: WINDOW_FIELD_MAX << 4,
+        window_scale: Some(4),
+        tick: 100 * MILLISECOND,
+        rto_min: 200 * MILLISECOND,
+        rto_initial: 3 * SECOND,
+        ..bsd()
     }
 }

@@ -61,6 +61,24 @@ impl StackSpec {
             "a clock with a tick",
             &[(self.timer_on_ticks.is_some(), "timer-on-ticks")],
         )?;
+        self.check_uses_of_recovery(params, uses)?;
+        self.check_uses_of_control(params, uses)?;
+        self.check_uses_of_ecn(uses)?;
+        only(
+            params.quick_acks > 0,
+            "quick-acks = 1 or more",
+            &[(self.quick_acks_growing == Some(true), "quick-acks-growing")],
+        )?;
+        only(
+            uses.rto_variance_min,
+            "rto-arithmetic = \"exact\"",
+            &[(self.rto_variance_min.is_some(), "rto-variance-min")],
+        )?;
+        only(params.nagle, "nagle = true", &[(self.nagle_minshall == Some(true), "nagle-minshall")])
+    }
+
+    /// As [`check_uses`](Self::check_uses), of what a loss does.
+    fn check_uses_of_recovery(&self, params: &Params, uses: Uses) -> Result<(), StackError> {
         only(
             uses.newreno,
             "recovery = \"newreno\"",
@@ -94,20 +112,7 @@ impl StackSpec {
             params.limited_transmit,
             "limited-transmit = true",
             &[(self.limited_transmit_resends == Some(true), "limited-transmit-resends")],
-        )?;
-        self.check_uses_of_control(params, uses)?;
-        self.check_uses_of_ecn(uses)?;
-        only(
-            params.quick_acks > 0,
-            "quick-acks = 1 or more",
-            &[(self.quick_acks_growing == Some(true), "quick-acks-growing")],
-        )?;
-        only(
-            uses.rto_variance_min,
-            "rto-arithmetic = \"exact\"",
-            &[(self.rto_variance_min.is_some(), "rto-variance-min")],
-        )?;
-        only(params.nagle, "nagle = true", &[(self.nagle_minshall == Some(true), "nagle-minshall")])
+        )
     }
 
     /// As [`check_uses`](Self::check_uses), of how the window grows.
