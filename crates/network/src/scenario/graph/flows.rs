@@ -3,16 +3,17 @@
 use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc};
 
 use celltrain_atm::contract::{Category, Contract, Policing};
-use celltrain_engine::random::Randomness;
+use celltrain_engine::{quantity::BitRate, random::Randomness};
 use celltrain_tcp::Params;
 
 use super::{
     super::{
-        error::{Problem, suggestion},
-        spec::{FlowSpec, Framing, Multipath, NodeKind, Routing, ShortFlows, Spec, Trace, Traffic},
+        error::Problem,
+        spec::{Framing, Multipath, NodeKind, Routing, ShortFlows, Spec, Trace, Traffic},
     },
     abr, clocks,
-    limits::{MAX_ACTIVE, MAX_FLOWS, MAX_RECORDED, MAX_ROUTE_LINKS, MAX_SHORT_FLOWS, MAX_WAYS},
+    drafts::{Draft, drafts},
+    limits::{MAX_ACTIVE, MAX_RECORDED, MAX_ROUTE_LINKS, MAX_SHORT_FLOWS, MAX_WAYS},
     link::Link,
     nodes::{Names, Node, find},
     outline::{Outline, OutlineFlow},
@@ -64,95 +65,6 @@ fn routers<'a>(
     let mixed = [cells, packets].iter().all(|framing| links.iter().any(|link| link.framing == *framing));
     let framings = if mixed { &[Some(cells), Some(packets), None][..] } else { &[None] };
     framings.iter().map(|&framing| Ok((framing, Router::new(nodes, links, framing, poll)?))).collect()
-}
-
-/// A flow before its route is known, and the number of the `[[flow]]` about it.
-struct Draft {
-    flow: OutlineFlow,
-    entry: Option<usize>,
-}
-
-/// The flows of the topology and those of `[[flow]]`.
-fn drafts(spec: &Spec, generated: &mut Vec<OutlineFlow>, names: &Names) -> Result<Vec<Draft>, Problem> {
-    let mut drafts: Vec<_> = generated.drain(..).map(|flow| Draft { flow, entry: None }).collect();
-    let mut by_name = BTreeMap::new();
-    if !spec.flow.is_empty() {
-        by_name.extend(drafts.iter().enumerate().map(|(index, draft)| (draft.flow.name.clone(), index)));
-    }
-    // Beside `[[group]]`s a new flow is in none of them.
-    let group = u32::from(spec.group.is_empty());
-    for (index, entry, name) in entries(spec)? {
-        let end = |key: &str, node: &Option<String>, known: Option<usize>| match (node, known) {
-            (Some(node), _) => find(names, || format!("flow.{index}.{key}"), node),
-            (None, Some(node)) => Ok(node),
-            (None, None) => {
-                let made = drafts.iter().map(|draft| draft.flow.name.as_str());
-                let near = suggestion(&name, "it makes", made);
-                let message = format!("this key is required: the topology makes no flow \"{name}\"{near}");
-                Err(Problem::new(format!("flow.{index}.{key}"), message))
-            }
-        };
-        let number = by_name.get(&name).copied();
-        let below = number.map(|number| &drafts[number].flow);
-        let flow = OutlineFlow {
-            name: name.clone(),
-            group: entry.group.or(below.map(|flow| flow.group)).unwrap_or(group),
-            from: end("from", &entry.from, below.map(|flow| flow.from))?,
-            to: end("to", &entry.to, below.map(|flow| flow.to))?,
-            circuit: entry.circuit.clone().or(below.and_then(|flow| flow.circuit.clone())),
-            common: below.and_then(|flow| flow.common),
-            // Traffic of its own stands in place of the transfers.
-            trace: below
-                .filter(|_| entry.traffic.is_none())
-                .map(|flow| flow.trace.clone())
-                .unwrap_or_default(),
-        };
-        let draft = Draft { flow, entry: Some(index) };
-        match number {
-            Some(number) if drafts[number].entry.is_some() => {
-                let other = drafts[number].entry.map(|other| &spec.flow[other].name);
-                let range = other.filter(|other| **other != name);
-                let of_range = range.map_or_else(String::new, |range| format!(", of the range \"{range}\""));
-                let message = format!("there is another [[flow]] \"{name}\"{of_range}");
-                return Err(Problem::new(format!("flow.{index}.name"), message));
-            }
-            Some(number) => drafts[number] = draft,
-            None => {
-                by_name.insert(name, drafts.len());
-                drafts.push(draft);
-            }
-        }
-    }
-    match drafts.len() as u64 {
-        0 => Err(Problem::new("flow", "the network has no flow: add a [[flow]] or a [[group]]")),
-        count if count > MAX_FLOWS => {
-            Err(Problem::new("flow", format!("expected at most {MAX_FLOWS} flows, found {count}")))
-        }
-        _ => Ok(drafts),
-    }
-}
-
-/// Each `[[flow]]` with its number and the name of one flow that it is about: an entry named `6 .. 10` is about five.
-fn entries(spec: &Spec) -> Result<Vec<(usize, &FlowSpec, String)>, Problem> {
-    let mut entries = Vec::with_capacity(spec.flow.len());
-    for (index, entry) in spec.flow.iter().enumerate() {
-        let range = entry.name.split_once("..").and_then(|(first, last)| {
-            Some((first.trim().parse::<u64>().ok()?, last.trim().parse::<u64>().ok()?))
-        });
-        let Some((first, last)) = range else {
-            entries.push((index, entry, entry.name.clone()));
-            continue;
-        };
-        if first > last || last - first >= MAX_FLOWS {
-            let message = format!(
-                "expected a range such as \"6 .. 10\" of at most {MAX_FLOWS} flows, found \"{}\"",
-                entry.name
-            );
-            return Err(Problem::new(format!("flow.{index}.name"), message));
-        }
-        entries.extend((first..=last).map(|number| (index, entry, number.to_string())));
-    }
-    Ok(entries)
 }
 
 /// Checks that packets of a flow whose sizes differ travel whole; `table` is that of its traffic.
@@ -245,6 +157,38 @@ impl Builder<'_> {
         self.routers.iter().map(|(_, router)| router.searched()).sum()
     }
 
+    /// Checks the contract of the flow `name`, which stands at `key`, against the first link on its way. Returns the rate of that link by the
+    /// slowest clock that it may have.
+    fn check_contract(
+        &self,
+        key: &str,
+        name: &str,
+        contract: &Contract,
+        first: &Link,
+    ) -> Result<BitRate, Problem> {
+        let exact = first.slowest();
+        let line = clocks::slowest(exact, self.spec.link.rate_spread);
+        contract.check(line).map_err(|error| {
+            let message = clocks::blamed(error.message, contract.check(exact).is_ok());
+            Problem::new(format!("{key}.{}", error.key), message)
+        })?;
+        if contract.policing == Policing::None {
+            return Ok(line);
+        }
+        let refused = |message: String| Err(Problem::new(format!("{key}.policing"), message));
+        if contract.pcr.is_none() && first.changes_rate() {
+            return refused(format!(
+                "the first link of flow \"{name}\" changes its rate, so that it is no peak rate for a policer: give `pcr`"
+            ));
+        }
+        if first.framing == Framing::Packets {
+            return refused(format!(
+                "a policer measures cells, and the first link of flow \"{name}\" carries packets: leave policing out, or give it cells"
+            ));
+        }
+        Ok(line)
+    }
+
     /// The flow after `flows`.
     fn flow(&mut self, draft: Draft, tcp: &Arc<Params>, flows: &[Flow]) -> Result<Flow, Problem> {
         let Draft { flow: OutlineFlow { name, group, from, to, circuit, common, trace }, entry } = draft;
@@ -270,10 +214,7 @@ impl Builder<'_> {
         let route = there[0].route.clone();
         self.check_framing(&key, &name, &traffic, there.iter().chain(&back))?;
         let first = &self.links[route[0]];
-        let exact = first.slowest();
-        let line = clocks::slowest(exact, self.spec.link.rate_spread);
-        let (framing, changes_rate) = (first.framing, first.changes_rate());
-        check_sizes(&table, &name, &traffic, framing)?;
+        check_sizes(&table, &name, &traffic, first.framing)?;
         progress::check_source(&table, &traffic, first.fastest())?;
         if let Traffic::ShortFlows(form) = &*traffic {
             self.count_short_flows(&table, form, &route)?;
@@ -286,22 +227,7 @@ impl Builder<'_> {
             let message = format!("the routes of all flows together pass more than {MAX_ROUTE_LINKS} links");
             return Err(Problem::new("topology", message));
         }
-        contract.check(line).map_err(|error| {
-            let message = clocks::blamed(error.message, contract.check(exact).is_ok());
-            Problem::new(format!("{contract_key}.{}", error.key), message)
-        })?;
-        if contract.policing != Policing::None && contract.pcr.is_none() && changes_rate {
-            let message = format!(
-                "the first link of flow \"{name}\" changes its rate, so that it is no peak rate for a policer: give `pcr`"
-            );
-            return Err(Problem::new(format!("{contract_key}.policing"), message));
-        }
-        if contract.policing != Policing::None && framing == Framing::Packets {
-            let message = format!(
-                "a policer measures cells, and the first link of flow \"{name}\" carries packets: leave policing out, or give it cells"
-            );
-            return Err(Problem::new(format!("{contract_key}.policing"), message));
-        }
+        let line = self.check_contract(&contract_key, &name, contract, first)?;
         let contract = self.contracts.share(contract);
         let sprayed = (there.len() > 1 || back.len() > 1).then(|| {
             let several = |ways: &Vec<Way>| if ways.len() > 1 { ways.clone() } else { Vec::new() };

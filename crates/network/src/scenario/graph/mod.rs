@@ -4,6 +4,7 @@ mod abr;
 mod bottleneck;
 mod clocks;
 mod contracts;
+mod drafts;
 mod fabric;
 mod flows;
 mod generate;
