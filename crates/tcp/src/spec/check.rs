@@ -2,7 +2,7 @@
 
 use celltrain_engine::{Time, quantity::Duration, time::MICROSECOND};
 
-use super::{StackError, StackSpec, Uses, resolve::uses_sack};
+use super::{StackError, StackSpec, Uses, uses::uses_sack};
 use crate::{
     congestion::CongestionKind,
     params::{CubicAlpha, CubicArithmetic, Params, Reductions, RtoArithmetic},

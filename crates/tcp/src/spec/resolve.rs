@@ -5,7 +5,7 @@ use celltrain_engine::quantity::Duration;
 use super::{
     StackError, StackSpec,
     check::{check, check_times},
-    uses::counts_duplicates,
+    uses::{counts_duplicates, uses_sack},
 };
 use crate::{
     congestion::CongestionKind,
@@ -204,11 +204,6 @@ impl StackSpec {
 /// A value that is given goes before that of the preset.
 fn set<T: Copy>(field: &mut T, value: Option<T>) {
     *field = value.unwrap_or(*field);
-}
-
-/// Whether a recovery works with selective acknowledgements.
-pub(crate) fn uses_sack(recovery: RecoveryKind) -> bool {
-    matches!(recovery, RecoveryKind::Sack | RecoveryKind::SackPipe | RecoveryKind::Rack)
 }
 
 /// Whether a congestion control says itself how a mark reduces the window.

@@ -60,3 +60,8 @@ impl Uses {
 pub(super) const fn counts_duplicates(recovery: RecoveryKind) -> bool {
     !matches!(recovery, RecoveryKind::Sack | RecoveryKind::Rack | RecoveryKind::TimeoutOnly)
 }
+
+/// Whether a recovery works with selective acknowledgements.
+pub(super) fn uses_sack(recovery: RecoveryKind) -> bool {
+    matches!(recovery, RecoveryKind::Sack | RecoveryKind::SackPipe | RecoveryKind::Rack)
+}
