@@ -106,6 +106,58 @@ def test_the_share_of_a_sample_period_before_the_end_of_the_warm_up_does_not_cou
     assert len(drawn.values) == len(rows.filter(rows["t"] > scenario.warm_up))
 
 
+def test_windows_count_while_their_connections_last(scenario: ct.Scenario) -> None:
+    """What a sender keeps before its connection and after its transfer limits nothing."""
+    traffic = {"kind": "finite", "bytes": "20 kB", "start": "0 s"}
+    late = [{"name": "2", "start": "100 ms"}]
+    made = ct.run(scenario.with_({"traffic": traffic, "warm-up": "0 s", "flow": late}), trace=True)
+    expected = []
+    for replication in range(made.manifest["replications"]):
+        delivered = {one.entity: one for one in made.traces("delivered", replication=replication)}
+        for one in made.traces("cwnd", replication=replication):
+            last = delivered[one.entity].t[(delivered[one.entity].value == 20e3).argmax()]
+            begin = 0.1 if one.entity == "2" else 0.0
+            expected += [*one.value[(one.t >= begin) & (one.t <= last)]]
+    assert [*values_of(made, "cwnd").values] == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("metric", "of", "over"),
+    [
+        ("goodput", None, "flows and replications"),
+        ("goodput", "1", "replications"),
+        ("fairness_index", None, "replications"),
+        ("cwnd", None, "samples of all flows and replications"),
+        ("cwnd", "1", "samples of 1 and replications"),
+        ("utilisation", None, "samples of all ports of switches and replications"),
+        ("transfer_delay", None, "frames and replications"),
+        ("transfer_delay", "2", "frames of 2 and replications"),
+        ("delay", None, "all cells that left switch1 > switch2, first replication"),
+        ("delay", "switch2 > dest1", "all cells that left switch2 > dest1, first replication"),
+    ],
+)
+def test_a_distribution_says_what_it_is_over(
+    scenario: ct.Scenario, metric: str, of: str | None, over: str
+) -> None:
+    """That of delays is of single cells, and other percentiles of delays are of frames."""
+    made = ct.run(scenario.with_({"measures.distributions": True}), trace=True)
+    title = made.plot.cdf(metric, of).legends[0].get_title().get_text()
+    assert " ".join(title.split()) == f"percentiles 50, 95, 99 over {over}"
+
+
+def test_a_metric_that_is_recorded_and_has_no_value_says_why(scenario: ct.Scenario) -> None:
+    early = {"traffic": {"kind": "finite", "bytes": "2 kB", "start": "0 s"}, "measures.distributions": True}
+    made = ct.run(scenario.with_({**early, "warm-up": "150 ms"}))
+    why = "flow_completion_time has no values: no transfer ended of those that began after the warm-up"
+    with pytest.raises(InputError, match=why):
+        made.plot.cdf("flow_completion_time")
+    long = ct.run(scenario.with_({"traffic": {"kind": "finite", "bytes": "1 GB"}}))
+    with pytest.raises(InputError, match="completion_time has no values: no transfer ended"):
+        long.plot.cdf("completion_time")
+    with pytest.raises(InputError, match="these runs did not record flow_completion_time: runs of short"):
+        long.plot.cdf("flow_completion_time")
+
+
 def test_a_series_that_ends_within_the_warm_up_has_no_values(scenario: ct.Scenario) -> None:
     short = scenario.with_({"traffic.kind": "finite", "traffic.bytes": "1 kB", "traffic.start": "0 ms"})
     result = ct.run(short, events=True, replications=1)

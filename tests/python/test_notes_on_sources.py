@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import celltrain as ct
-from celltrain.notes.sources import begin_at_once, begin_too_late, has_transfers, undrawn_start
+from celltrain.notes.sources import begin_at_once, begin_too_late, has_transfers, spread_start
 from networks import CELLS
 
 
@@ -34,7 +34,7 @@ TRANSFERS = {"transfers": [{"at": "1 ms", "from": "src1", "to": "dest1", "bytes"
     [
         ({}, "traffic.start"),
         ({"group": [{"name": "a", "start": "0 s .. 1 s"}, {"name": "b"}]}, "traffic.start"),
-        ({"group": [{"name": "a", "start": "1 s"}, {"name": "b"}]}, "group.0.start"),
+        ({"group": [{"name": "a", "start": "1 s"}, {"name": "b"}]}, "traffic.start"),
         ({"group": [{"name": "a", "traffic": {"kind": "greedy"}}]}, "group.0.traffic.start"),
         ({"group": [{"name": "a", "start": "0 s .. 1 s"}]}, None),
         ({"group": [{"name": "a"}], "flow": [{"name": "a1", "start": "0 s .. 1 s"}]}, "traffic.start"),
@@ -47,19 +47,33 @@ def test_the_start_of_groups_is_named_by_the_key_that_says_it(
 ) -> None:
     """Groups without a start begin as `[traffic]` says; traffic of their own would be another one."""
     base = ct.Scenario.from_dict({**CELLS, **DUMBBELL, **settings})
-    assert undrawn_start(base) == key
+    said = spread_start(base, 10)
+    assert (said and said.partition(" = ")[0]) == key
+
+
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [
+        # Those that begin together are the ones that a draw tells apart; a late start is meant.
+        ([{"name": "late", "start": "1 s"}, {"name": "b", "flows": 2}], 'traffic.start = "0 s .. 10 ms"'),
+        ([{"name": "one"}, {"name": "b", "flows": 2, "start": "1 s"}], 'group.1.start = "1 s .. 1.01 s"'),
+        ([{"name": "b", "flows": 2, "start": "9 s"}, {"name": "one"}], 'traffic.start = "0 s .. 10 ms"'),
+        ([{"name": "a", "start": "5 ms"}, {"name": "b", "start": "5 ms"}], 'group.0.start = "0 s .. 10 ms"'),
+    ],
+)
+def test_starts_are_spread_where_most_sources_begin_together(groups: list[dict[str, Any]], said: str) -> None:
+    base = ct.Scenario.from_dict({**CELLS, **DUMBBELL, "group": groups, "duration": "5 s"})
+    assert spread_start(base, 10) == said
 
 
 def test_flows_that_nothing_names_begin_as_all_traffic_does() -> None:
     base = ct.Scenario.from_dict({**CELLS, "topology": {"kind": "n-source", "sources": 3}})
     drawn = {"start": "0 s .. 1 s"}
-    assert undrawn_start(base.with_({"flow": [{"name": "1 .. 2", **drawn}]})) == "traffic.start"
-    assert undrawn_start(base.with_({"flow": [{"name": "1..3", **drawn}]})) is None
+    of_all, of_group = 'traffic.start = "0 s .. 10 ms"', 'group.0.start = "0 s .. 10 ms"'
+    assert spread_start(base.with_({"flow": [{"name": "1 .. 2", **drawn}]}), 10) == of_all
+    assert spread_start(base.with_({"flow": [{"name": "1..3", **drawn}]}), 10) is None
     group = {"name": "t", **TRANSFERS}
-    assert (
-        undrawn_start(base.with_({"group": [group], "flow": [{"name": "1 .. 3", **drawn}]}))
-        == "group.0.start"
-    )
+    assert spread_start(base.with_({"group": [group], "flow": [{"name": "1 .. 3", **drawn}]}), 10) == of_group
     assert begin_at_once(ct.Scenario.from_dict({**CELLS, **DUMBBELL}))
 
 

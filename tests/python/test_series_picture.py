@@ -205,12 +205,38 @@ def test_windows_end_with_their_transfers(scenario: ct.Scenario) -> None:
 
 
 def test_windows_of_transfers_that_do_not_end_are_whole(scenario: ct.Scenario) -> None:
-    for traffic in ({"kind": "finite", "bytes": "1 GB"}, {"kind": "greedy"}):
+    for traffic in ({"kind": "finite", "bytes": "1 GB", "start": "0 s"}, {"kind": "greedy", "start": "0 s"}):
         result = ct.run(scenario.with_({"traffic": traffic}), trace=True, replications=1)
         figure = result.plot.windows()
         for line, one in zip(figure.axes[0].lines, result.traces("cwnd"), strict=True):
             assert len(np.asarray(line.get_xdata())) == len(one.t)
-        assert "ends with" not in figure.get_supxlabel()
+        assert "with its" not in figure.get_supxlabel()
+
+
+def test_windows_begin_with_their_connections(scenario: ct.Scenario, tmp_path: Path) -> None:
+    """A sender has its first window before its connection begins, which was drawn, and was in the sum."""
+    late = [{"name": "1", "start": "50 ms"}, {"name": "2", "start": "60 ms .. 70 ms"}]
+    changed = scenario.with_({"traffic": {"kind": "greedy"}, "flow": late})
+    result = ct.run(changed, trace=True, replications=1)
+    result.write(tmp_path / "out")
+    first = {one.entity: one.t[one.value > 0][0] for one in result.traces("delivered")}
+    begins = [0.05, min(first["2"], 0.07)]
+    assert begins[1] > 0.06
+    figure = result.plot.windows()
+    above, below = figure.axes
+    assert [np.min(line.get_xdata()) for line in above.lines] == pytest.approx([50, 1e3 * begins[1]])
+    outline = np.asarray(below.collections[0].get_paths()[0].vertices)
+    assert not outline[outline[:, 0] < 49, 1].any(), "the sum is over those that are open"
+    assert figure.get_supxlabel().endswith("\na window begins with its connection")
+    (axis,) = result.plot.series("cwnd").axes
+    assert [np.min(line.get_xdata()) for line in axis.lines] == pytest.approx([50, 1e3 * begins[1]])
+    assert "A window begins with its connection." in (tmp_path / "out" / "report.html").read_text()
+    ended = ct.run(changed.with_({"traffic": {"kind": "finite", "bytes": "5 kB"}}), trace=True)
+    both = "\na window begins with its connection and ends with its transfer"
+    assert ended.plot.windows().get_supxlabel().endswith(both)
+    # What begins after the run has no window.
+    never = ct.run(changed.with_({"flow": [late[0], {"name": "2", "start": "1 s"}]}), trace=True)
+    assert len(never.plot.windows().axes[0].lines) == 1
 
 
 def test_series_have_units_of_the_size_of_what_they_show(scenario: ct.Scenario) -> None:

@@ -1,10 +1,19 @@
 """The sources of a scenario: what the flows of each carry, and when they begin."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from celltrain.notes.tables import Settings, each, flow_names, group_tables, picoseconds, table_of
+from celltrain.notes.tables import (
+    Settings,
+    each,
+    flow_names,
+    flow_tables,
+    group_tables,
+    picoseconds,
+    table_of,
+)
 from celltrain.scenario import Scenario
 
 __all__ = [
@@ -13,13 +22,14 @@ __all__ = [
     "all_offered",
     "begin_at_once",
     "begin_too_late",
+    "beginnings",
     "has_transfers",
     "kinds_of_traffic",
     "late_sources",
     "owners",
     "sources",
+    "spread_start",
     "starts",
-    "undrawn_start",
 ]
 
 
@@ -32,17 +42,30 @@ class Source:
     start: object
     recorded: tuple[str, str] | None
     """The key of recorded times, and the first of them, which is counted from the start."""
+    flows: int
+    """How many they are."""
 
     @property
     def begin(self) -> int:
         """When the first of them begins, in picoseconds."""
-        return picoseconds(self.start) + (picoseconds(self.recorded[1]) if self.recorded else 0)
+        return picoseconds(self.start) + self._first
+
+    @property
+    def latest(self) -> int:
+        """When the last of them begins at the latest, in picoseconds: a start may be drawn from a range."""
+        first, _, last = str(self.start).partition("..")
+        return picoseconds(last or first) + self._first
+
+    @property
+    def _first(self) -> int:
+        """The first of the recorded times, in picoseconds after the start."""
+        return picoseconds(self.recorded[1]) if self.recorded else 0
 
 
 def sources(scenario: Scenario) -> Iterator[Source]:
     """The sources of groups, of `[[flow]]`, and of flows that only the topology makes."""
     common = table_of(scenario.to_dict(), "traffic")
-    yield from (_source(tables, common) for tables in owners(scenario))
+    yield from (_source(tables, common, flows) for tables, flows in _counted_owners(scenario))
 
 
 def owners(scenario: Scenario) -> Iterator[list[tuple[str, Settings]]]:
@@ -50,22 +73,37 @@ def owners(scenario: Scenario) -> Iterator[list[tuple[str, Settings]]]:
 
     Flows that only the topology makes have none.
     """
+    return (tables for tables, _ in _counted_owners(scenario))
+
+
+def _counted_owners(scenario: Scenario) -> Iterator[tuple[list[tuple[str, Settings]], int]]:
+    """The same, each with the number of its flows."""
     settings = scenario.to_dict()
     groups = [(f"group.{n}", one) for n, one in enumerate(each(settings, "group"))]
     made = group_tables(scenario, settings)
     flows = [(f"flow.{n}", one) for n, one in enumerate(each(settings, "flow"))]
     own = {name for _, flow in flows for name in flow_names(flow)}
     for place, flow in flows:
-        name = flow_names(flow)[0]
-        yield [(place, flow), *([made[name]] if name in made else [])]
-    yield from ([table] for table in groups)
-    every = scenario.core.flow_names() if groups or flows else []
-    others = (name for name in every if name not in own and name not in made)
-    if not every or next(others, None) is not None:
-        yield []
+        names = flow_names(flow)
+        yield [(place, flow), *([made[names[0]]] if names[0] in made else [])], len(names)
+    sizes = Counter(place for name, (place, _) in made.items() if name not in own)
+    yield from (([table], sizes[table[0]]) for table in groups)
+    others = sum(name not in own and name not in made for name in scenario.core.flow_names())
+    if others:
+        yield [], others
 
 
-def _source(tables: Sequence[tuple[str, Settings]], common: Settings) -> Source:
+def beginnings(scenario: Scenario, flows: Iterable[str]) -> dict[str, tuple[float, float]]:
+    """When each of some flows begins, at the earliest and at the latest, in seconds."""
+    settings = scenario.to_dict()
+    common, found = table_of(settings, "traffic"), {}
+    for name, (own, group, _) in flow_tables(scenario, settings, flows):
+        source = _source([("flow", own), ("group", group)], common)
+        found[name] = source.begin / 1e12, source.latest / 1e12
+    return found
+
+
+def _source(tables: Sequence[tuple[str, Settings]], common: Settings, flows: int = 1) -> Source:
     """What tables say of sources, the first before the others; then that of all traffic."""
     carried = ((f"{place}.traffic", table_of(one, "traffic")) for place, one in tables if "traffic" in one)
     place, traffic = next(carried, ("traffic", common))
@@ -80,7 +118,7 @@ def _source(tables: Sequence[tuple[str, Settings]], common: Settings) -> Source:
         ]
         recorded += [(f"{place}.trace", first.get("at")) for first in _firsts(traffic, "trace")]
     given = ((f"{of}.start", one["start"]) for of, one in tables if "start" in one)
-    return Source(*next(given, (key, start)), next(iter(recorded), None))
+    return Source(*next(given, (key, start)), next(iter(recorded), None), flows)
 
 
 def _firsts(settings: Settings, key: str) -> list[Any]:
@@ -89,10 +127,28 @@ def _firsts(settings: Settings, key: str) -> list[Any]:
     return found[:1] if isinstance(found, list) else []
 
 
-def undrawn_start(scenario: Scenario) -> str | None:
-    """The first key that starts sources at one instant in every replication; None where all draw theirs."""
-    fixed = (source.key for source in sources(scenario) if ".." not in str(source.start))
-    return next(fixed, None)
+def spread_start(scenario: Scenario | None, milliseconds: int) -> str | None:
+    """A setting that draws starts which are the same in every replication; None where all are drawn.
+
+    They are those of sources that begin when most others do, so that a late start stays late.
+
+    Args:
+        scenario: what is to be set; None where it is not known.
+        milliseconds: over which to spread the starts.
+    """
+    if scenario is None:
+        return f'traffic.start = "0 s .. {milliseconds} ms"'
+    fixed = [source for source in sources(scenario) if ".." not in str(source.start)]
+    if not fixed:
+        return None
+    together = Counter[int]()
+    for source in fixed:
+        together[source.begin] += source.flows
+    chosen = max(fixed, key=lambda one: (one.begin < _end(scenario), together[one.begin], -one.begin))
+    begin, wide = picoseconds(chosen.start) / 1e12, milliseconds / 1e3
+    if begin < wide:
+        return f'{chosen.key} = "0 s .. {milliseconds} ms"'
+    return f'{chosen.key} = "{begin:g} s .. {begin + wide:g} s"'
 
 
 def begin_at_once(scenario: Scenario) -> bool:

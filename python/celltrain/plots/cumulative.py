@@ -24,16 +24,27 @@ if TYPE_CHECKING:
 
 __all__ = ["cdf_of"]
 
+NONE_ENDED = "no transfer ended"
+WHY_NONE = {
+    "completion_time": NONE_ENDED,
+    "flow_completion_time": f"{NONE_ENDED} of those that began after the warm-up",
+    "response_time": "no answer was complete in the measured time",
+    "transfer_delay": "no frame arrived whole in the measured time, of flows whose delays are measured",
+}
+"""Why metrics that runs record may have no values."""
+
 
 def cdf_of(
     every: Mapping[str, tuple[Scenario, Result]], metric: str, entity: str | None, span: Span
 ) -> "Figure":
     """The distribution of a metric, or of delays at a port, in each of several results."""
+    from celltrain.cells import port_facts
     from celltrain.plots.distribution import (
         DELAY,
         KEPT,
         Sample,
         cdf,
+        is_recorded,
         known_metrics,
         unknown_metric,
         values_of,
@@ -43,6 +54,10 @@ def cdf_of(
     if arguments.text("metric", metric) != DELAY:
         has = dict.fromkeys(chain(*(known_metrics(result) for _, result in every.values())))
         metric = _one_of((*has, *KEPT), metric)
+        if metric not in has and any(is_recorded(result, metric) for _, result in every.values()):
+            raise InputError(
+                f"{metric} has no values: {WHY_NONE.get(metric, 'it is undefined for all flows')}"
+            )
         if metric not in has:  # misspelt, which is no fault of a variant
             raise unknown_metric(metric, has)
     if metric != DELAY:
@@ -52,7 +67,9 @@ def cdf_of(
 
     def sample(scenario: Scenario, result: Result) -> Sample:
         if metric == DELAY:
-            return Sample(_delays(scenario, result, entity, span), "s")
+            facts = port_facts(scenario, entity)
+            over = f"all {facts.framing} that left {facts.name}, first replication"
+            return Sample(_delays(scenario, result, facts, span), "s", over=over)
         return values_of(result, metric, entity, scenario.warm_up)
 
     return cdf(of_each({name: partial(sample, *one) for name, one in every.items()}), label)
@@ -70,16 +87,13 @@ def _one_of(known: Iterable[str], name: str) -> str:
     return spelled.get(registry.plain(name), registry.called(name, ("time", "flow", "run")))
 
 
-def _delays(scenario: Scenario, result: Result, port: str | None, span: Span) -> "Values":
+def _delays(scenario: Scenario, result: Result, facts: "PortFacts", span: Span) -> "Values":
     """From arrival to the end of transmission, of every cell that a port forwarded in a time.
 
     By default it is the measured time, after the warm-up.
     """
     import numpy as np
 
-    from celltrain.cells import port_facts
-
-    facts = port_facts(scenario, port)
     warm_up, end = _measured(scenario, span)
     before = facts.slot  # a cell may leave just as the measured time begins
     while True:

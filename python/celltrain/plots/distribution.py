@@ -1,13 +1,22 @@
 """Distributions: the share of values that do not exceed each value, with percentiles."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltrain.cells import CELL_BITS, CELL_RATE
 from celltrain.distributions import Bins, merged
 from celltrain.errors import InputError, unknown
-from celltrain.plots.style import COLOURS, legend_columns, legible, logarithmic, panels, styled
+from celltrain.plots.style import (
+    COLOURS,
+    evenly_wrapped,
+    legend_columns,
+    legible,
+    logarithmic,
+    panels,
+    styled,
+)
+from celltrain.plots.transfers import WHOLE, lives_of_run
 from celltrain.registry import measures, unmeasured
 from celltrain.results.censored import REQUESTS, TRANSFERS, Censored, own_or_whole
 from celltrain.text import either, quantity, scale, with_unit
@@ -23,7 +32,7 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-__all__ = ["DELAY", "KEPT", "Sample", "cdf", "known_metrics", "unknown_metric", "values_of"]
+__all__ = ["DELAY", "KEPT", "Sample", "cdf", "is_recorded", "known_metrics", "unknown_metric", "values_of"]
 
 DELAY = "delay"
 """The metric that stands for the time that cells spend at a port."""
@@ -39,6 +48,9 @@ RESPONSES = "response_time"
 
 KEPT = (COMPLETIONS, RESPONSES, FRAMES)
 """What is drawn from `distributions`."""
+
+TIMED = {COMPLETIONS: "transfers", RESPONSES: "requests", FRAMES: "frames"}
+"""What each of them has a time of."""
 
 LARGEST = {COMPLETIONS: "fct_max", RESPONSES: "response_time_max", FRAMES: "transfer_delay_max"}
 """The column of flows with the largest of these times."""
@@ -56,6 +68,12 @@ POINTS = 2000
 
 OVER_PERIODS = ("utilisation",)
 """Series whose samples are over the time since the sample before; the others are of an instant."""
+
+WINDOW = "cwnd"
+"""The series of congestion windows, which limit something while their connections last."""
+
+LETTERS = 72
+"""Letters of a line below a picture."""
 
 OF_EVENTS = ("sent", "retransmitted", "acknowledged", "rtt", THRESHOLD)
 """Series that only runs with recorded events have."""
@@ -80,6 +98,8 @@ class Sample(NamedTuple):
     """The bins that the values stand for, if the results have no more of them."""
     absent: str = ""
     """How many transfers or requests have no time, as "3 of 6 not ended"; empty where all have one."""
+    over: str = ""
+    """What there is a value of, as "flows and replications"."""
 
 
 def values_of(result: "Result", name: str, entity: str | None = None, begin: float = 0.0) -> Sample:
@@ -98,7 +118,7 @@ def values_of(result: "Result", name: str, entity: str | None = None, begin: flo
 
     if name in KEPT:
         return _kept(result, name, entity)
-    frame, unit, when = result.flows, "", ""
+    frame, unit, when, over = result.flows, "", "", _over_runs(result, "" if entity else "flows")
     of_runs = {one.name for one in measures() if one.over == "run"}
     if name in _numeric(result) and (_has_values(result, name) or name not in of_runs):
         unit = _unit_of_flows(result, name)
@@ -112,10 +132,13 @@ def values_of(result: "Result", name: str, entity: str | None = None, begin: flo
         unit = chosen["unit"][0]
         if entity is not None and "entity" not in chosen.columns:
             raise InputError(f"{name} is of the whole run: it has no values of {entity} alone")
+        over = _over_runs(result, _sampled(result, chosen, entity) if "entity" in chosen.columns else "")
         if entity is not None:
             chosen = _of(chosen, "entity", entity)
         if "t" in chosen.columns and begin > 0:
             chosen, when = _measured(chosen, name, begin), " after the warm-up"
+        if name == WINDOW:
+            chosen = _while_alive(chosen, result)
         found = chosen["value"]
     values = found.cast(pl.Float64).drop_nulls().drop_nans().sort().to_numpy()
     if name == THRESHOLD:
@@ -124,8 +147,40 @@ def values_of(result: "Result", name: str, entity: str | None = None, begin: flo
         raise InputError(f"{name} has no values" + (f" of {entity}" if entity else "") + when)
     undefined = len(found) - len(values)
     if unit == CELL_RATE:  # in bit/s of the link, as other rates are
-        return Sample(values * CELL_BITS, "bit/s", undefined)
-    return Sample(values, unit, undefined)
+        return Sample(values * CELL_BITS, "bit/s", undefined, over=over)
+    return Sample(values, unit, undefined, over=over)
+
+
+def _over_runs(result: "Result", what: str) -> str:
+    """What there is a value of: of some things, in each of several replications."""
+    several = result.manifest["replications"] > 1
+    return " and ".join(filter(None, (what, "replications" if several or not what else "")))
+
+
+def _sampled(result: "Result", series: "pl.DataFrame", entity: str | None) -> str:
+    """Whose samples there are in a series."""
+    if entity is not None:
+        return f"samples of {entity}"
+    flows = {*result.flows["flow"]}
+    of_ports = series["entity"][0].rpartition("/")[0] not in flows and series["entity"][0] not in flows
+    return f"samples of all {'ports of switches' if of_ports else 'flows'}"
+
+
+def _while_alive(series: "pl.DataFrame", result: "Result") -> "pl.DataFrame":
+    """The samples of connections while these last."""
+    import polars as pl
+
+    rows = [
+        (replication, flow, *life)
+        for replication in series["replication"].unique(maintain_order=True)
+        for flow, life in lives_of_run(result, replication).items()
+    ]
+    names = "replication", "entity", "begin", "end"
+    types = series.schema["replication"], pl.String(), pl.Float64(), pl.Float64()
+    lives = pl.DataFrame(rows, list(zip(names, types, strict=True)), orient="row")
+    both = series.join(lives, on=("replication", "entity"), how="left", maintain_order="left")
+    begin, end = (pl.col(one).fill_null(other) for one, other in zip(names[2:], WHOLE, strict=True))
+    return both.filter(pl.col("t").is_between(begin, end)).select(series.columns)
 
 
 def _kept(result: "Result", name: str, entity: str | None) -> Sample:
@@ -144,7 +199,8 @@ def _kept(result: "Result", name: str, entity: str | None) -> Sample:
     bins = Bins.of(frame, 1e-12, _largest(result, name, entity))
     drawn = min(bins.count, MOST_VALUES)  # of very many values, ranks at equal distances stand for all
     values = bins.at(np.arange(1, drawn + 1) * (bins.count / drawn))
-    return Sample(values, "s", bins=bins, absent=_absent(result, name, entity))
+    over = _over_runs(result, TIMED[name] + (f" of {entity}" if entity else ""))
+    return Sample(values, "s", bins=bins, absent=_absent(result, name, entity), over=over)
 
 
 def _absent(result: "Result", name: str, flow: str | None) -> str:
@@ -225,6 +281,11 @@ def known_metrics(result: "Result") -> list[str]:
     return list(dict.fromkeys([DELAY, *kept, *series, *flows, *summary]))
 
 
+def is_recorded(result: "Result", name: str) -> bool:
+    """Whether a result has a place for the values of a metric, of which there may be none."""
+    return name in _numeric(result) if name not in KEPT else not result.distributions.is_empty()
+
+
 def unknown_metric(name: str, known: Iterable[str]) -> InputError:
     """The error for what has no distribution: these runs did not record it, or there is no such metric."""
     there = [*known]
@@ -295,10 +356,16 @@ def cdf(samples: Mapping[str, Sample], label: str) -> "Figure":
             axis.locator_params(axis="x", integer=True)  # there is no quarter of a timeout
         axis.set_xlabel(with_unit(label, unit_shown))
         axis.set_ylabel("share of values not above")
-        title = "percentiles " + ", ".join(map(str, PERCENTILES))
+        title = "\n".join(evenly_wrapped(_said_of([*samples.values()]), LETTERS))
         beside = 1 if len(every) < 4 else min(2, legend_columns(entries, figure.get_figwidth()))
         figure.legend(loc="outside lower center", title=title, ncols=beside)
     return figure
+
+
+def _said_of(samples: Sequence[Sample]) -> str:
+    """Which percentiles the legend has, and what they are over."""
+    over = " or ".join(dict.fromkeys(sample.over for sample in samples if sample.over))
+    return f"percentiles {', '.join(map(str, PERCENTILES))}" + (f" over {over}" if over else "")
 
 
 def _entry(name: str, sample: Sample) -> str:

@@ -9,7 +9,7 @@ from celltrain.errors import InputError, unknown
 from celltrain.experiment import Task, alone
 from celltrain.plots.flow_events import FlowEvent, detail_of, flow_events
 from celltrain.plots.style import COLOURS, panels, styled, titled
-from celltrain.plots.transfers import completed, transfer_ends, until_end
+from celltrain.plots.transfers import WHOLE, lives_of_record, while_alive
 from celltrain.results import Record, record_frame
 from celltrain.scenario import Scenario
 from celltrain.text import counted, scale, with_unit
@@ -126,7 +126,7 @@ def flow_of_run(
     if len(drawn.cwnd.t):
         sizes = segment_sizes(scenario)
         drawn = replace(drawn, cwnd=exact_window(drawn.cwnd, drawn.sent, events, sizes))
-    drawn = _to_end(drawn, record)
+    drawn = _while_alive(drawn, record)
     if name not in scenario.core.flow_names() and span == (0.0, scenario.duration):
         span = _lifetime(drawn, span)
     title = f"{scenario.name}: flow {name}, seed {master}, replication {replication}"
@@ -183,17 +183,15 @@ def exact_window(sampled: Trace, sent: Trace, events: "pl.DataFrame", sizes: Seq
     return replace(sampled, t=t[order], value=value[order])
 
 
-def _to_end(drawn: FlowTraces, record: Record) -> FlowTraces:
-    """The same up to the last acknowledgement, if all that there was to send was acknowledged."""
+def _while_alive(drawn: FlowTraces, record: Record) -> FlowTraces:
+    """The same from the first segment on, up to the last acknowledgement if all that there was has one."""
     name, acknowledged = drawn.cwnd.entity, drawn.acknowledged.t
-    end = transfer_ends(completed(record.flows), record.traces("delivered", name)).get(name)
-    if end is None and name.rpartition("/")[2].isdecimal() and "/" in name and len(acknowledged):
+    begin, end = float(drawn.sent.t[0]), lives_of_record(record).get(name, WHOLE)[1]
+    if math.isinf(end) and name.rpartition("/")[2].isdecimal() and "/" in name and len(acknowledged):
         last = max(float(one.t[-1]) for one in (drawn.sent, drawn.retransmitted) if len(one.t))
-        end = last if last < acknowledged[-1] else None
-    if end is None:
-        return drawn
+        end = last if last < acknowledged[-1] else end
     end = float(max([end, *acknowledged[-1:]]))
-    (cwnd,) = until_end([drawn.cwnd], {name: end})
+    (cwnd,) = while_alive([drawn.cwnd], {name: (begin, end)})
     return replace(drawn, cwnd=cwnd, end=end)
 
 

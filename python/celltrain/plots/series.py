@@ -23,7 +23,7 @@ from celltrain.plots.style import (
     styled,
     titled,
 )
-from celltrain.plots.transfers import ENDED, any_ended
+from celltrain.plots.transfers import said_of_lives
 from celltrain.text import either, scale, with_unit
 from celltrain.traces import Trace, Windows, decimate, height_told, strip_heights
 
@@ -226,7 +226,7 @@ def windows(every: Sequence[WindowPanel], span: tuple[float, float] | None = Non
         for pair, panel in zip(pairs, every, strict=True):
             mark(pair, panel.schedule, over, time[0])
         keyed(figure, colours)
-        ends = ENDED if any(any_ended(panel.windows) for panel in every) else ""
+        ends = said_of_lives(panel.windows for panel in every)
         scheduled = legend_of((panel.schedule for panel in every), over)
         cut = HIGHER if any(_is_cut(one, heights[group]) for group, one in named) else ""
         noted(figure, f"each strip is {height_told(heights)}{cut}", ends, *scheduled)

@@ -42,7 +42,7 @@ NO_POINTS = ": average it over a shorter time"
 """Why goodput over time may have no points."""
 
 WINDOW = "cwnd"
-"""The series of congestion windows, each of which ends with its transfer."""
+"""The series of congestion windows, each of which lasts as long as its connection."""
 
 
 def queue_of(
@@ -161,7 +161,7 @@ def series_of(
     from celltrain.plots.distribution import unknown_metric
     from celltrain.plots.rates import DELIVERED, GOODPUT, averaging_time, goodput, named_over
     from celltrain.plots.series import SeriesPanel, alike, in_bits, over_time
-    from celltrain.plots.transfers import ends_of_run, until_end
+    from celltrain.plots.transfers import lives_of_run, while_alive
     from celltrain.traces import THRESHOLD, lines, thresholds, told_apart, within
 
     check_replication(results.values(), replication)
@@ -198,7 +198,7 @@ def series_of(
         if name == GOODPUT:
             every = [goodput(one, averaged) for one in every]
         if name == WINDOW:
-            every = until_end(every, ends_of_run(result, replication))
+            every = while_alive(every, lives_of_run(result, replication))
         whole = lines(thresholds(every) if name == THRESHOLD else every)
         drawn = lines(within(whole, own(variant)))
         if not drawn:

@@ -12,7 +12,7 @@ from celltrain.bounds import UNBOUNDED, Bounds
 from celltrain.errors import ScenarioError
 from celltrain.hops import hops, hops_per_second
 from celltrain.lab import link
-from celltrain.plots.transfers import ENDED, any_ended
+from celltrain.plots.transfers import said_of_lives
 from celltrain.report.page import Page
 from celltrain.scenario import Scenario
 from celltrain.statistics import Estimate
@@ -55,11 +55,12 @@ def windows_chart(windows: Windows, groups: Mapping[str, str], label: str) -> di
 def windows_caption(windows: Windows, groups: Mapping[str, str]) -> str:
     """What a chart of windows shows."""
     high = height_told(strip_heights(windows.named(groups)))
-    ends = f" {text.capital(ENDED)}." if any_ended(windows) else ""
+    said = said_of_lives([windows])
+    lives = f" {text.capital(said)}." if said else ""
     if windows.part:
         below = f"below, the sum of all {windows.count:,}"
-        return f"One strip for each of {windows.part}, {high}; {below}.{ends}"
-    return f"One strip per connection, {high}; below, their sum.{ends}"
+        return f"One strip for each of {windows.part}, {high}; {below}.{lives}"
+    return f"One strip per connection, {high}; below, their sum.{lives}"
 
 
 def occupancy_chart(ports: Sequence[Trace], label: str) -> dict[str, Any]:

@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 
 from celltrain import statistics
-from celltrain.notes.sources import undrawn_start
+from celltrain.notes.sources import spread_start
 from celltrain.scenario import Scenario
 
 __all__ = ["ALIKE", "MEASURED_ALIKE", "alike_of", "measured_the_same", "started"]
 
 
 def _said_alike(start: str | None) -> str:
-    """What is said of replications that are no more than one; `start` is a key that draws none, if any."""
-    differ = "" if start is None else f'{start} = "0 s .. 10 ms" for replications that differ, or '
+    """What is said of replications that are no more than one; `start` is a setting that draws starts."""
+    differ = "" if start is None else f"{start} for replications that differ, or "
     return (
         "every replication gave the same results: no random number had an effect, so intervals of 0 "
         f"say nothing about chance; set {differ}replications = 1"
@@ -20,21 +20,20 @@ def _said_alike(start: str | None) -> str:
 
 def _said_measured_alike(start: str | None) -> str:
     """What is said of replications whose summaries are the same, though their runs are not."""
-    differ = (
-        "set a longer duration"
-        if start is None
-        else f'where sources begin at one instant, set {start} = "0 s .. 10 ms"'
-    )
+    differ = "set a longer duration" if start is None else f"where sources begin at one instant, set {start}"
     return (
         "every replication gave the same results, although what happened in them differs: intervals of 0 say "
         f"nothing about chance; {differ}"
     )
 
 
-ALIKE = _said_alike("traffic.start")
+WIDE = 10
+"""Milliseconds over which starts are to be drawn."""
+
+ALIKE = _said_alike(spread_start(None, WIDE))
 """What is said of replications that are no more than one, where all sources begin at one instant."""
 
-MEASURED_ALIKE = _said_measured_alike("traffic.start")
+MEASURED_ALIKE = _said_measured_alike(spread_start(None, WIDE))
 """What is said of replications whose summaries are the same, as where ties among like sources are drawn."""
 
 
@@ -49,6 +48,6 @@ def alike_of(fingerprints: Iterable[str]) -> str:
 
 
 def started(said: str, scenario: Scenario | None) -> str:
-    """What is said of replications that measured the same, with a start of the scenario that is not drawn."""
-    start = "traffic.start" if scenario is None else undrawn_start(scenario)
+    """What is said of replications that measured the same, with a setting that draws starts."""
+    start = spread_start(scenario, WIDE)
     return _said_alike(start) if said == ALIKE else _said_measured_alike(start)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from celltrain.notes.sources import begin_too_late, undrawn_start
+from celltrain.notes.sources import begin_too_late, spread_start
 from celltrain.scenario import Scenario
 
 __all__ = ["IDLE", "LOST", "SENT", "Row", "begins_too_late", "fruitless", "spread", "without_goodput"]
@@ -31,11 +31,9 @@ def begins_too_late(scenario: Scenario | None) -> bool:
 
 
 def spread(sentence: str, scenario: Scenario | None) -> str:
-    """What is said of runs without goodput, with a start of the scenario that is not drawn, if any is not."""
-    start = "traffic.start" if scenario is None else undrawn_start(scenario)
-    return sentence.format(
-        spread="" if start is None else f', or spread the starts, as in {start} = "0 s .. 100 ms"'
-    )
+    """What is said of runs without goodput, with a setting that draws starts, if any is not drawn."""
+    start = spread_start(scenario, 100)
+    return sentence.format(spread="" if start is None else f", or spread the starts, as in {start}")
 
 
 def without_goodput(flows: Iterable[Row]) -> dict[Any, list[float]]:

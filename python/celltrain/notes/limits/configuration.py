@@ -21,7 +21,7 @@ from celltrain.notes.limits.wording import (
 )
 from celltrain.notes.losses import Losses, is_by_policy, keys_to_raise
 from celltrain.notes.schedule import dark_share
-from celltrain.notes.sources import begin_at_once, undrawn_start
+from celltrain.notes.sources import begin_at_once, spread_start
 from celltrain.notes.tables import (
     each,
     ends,
@@ -34,10 +34,13 @@ from celltrain.notes.tables import (
 from celltrain.quantities import amount
 from celltrain.scenario import Scenario
 
-__all__ = ["Configuration"]
+__all__ = ["WIDE", "Configuration"]
 
 MOST_NAMED = 3
 """Keys that a sentence names at most."""
+
+WIDE = 100
+"""Milliseconds over which starts are to be spread."""
 
 _FRAME_POLICERS = ("tag", "discard-frames")
 
@@ -66,8 +69,8 @@ class Configuration:
 
     @cached_property
     def start(self) -> str | None:
-        """The first key that starts sources at one instant in every replication."""
-        return undrawn_start(self._scenario)
+        """A setting that draws starts which are the same in every replication."""
+        return spread_start(self._scenario, WIDE)
 
     @cached_property
     def is_small(self) -> bool:

@@ -1,6 +1,6 @@
 """Why the retransmission timer holds a flow up, and what to set."""
 
-from celltrain.notes.limits.configuration import Configuration
+from celltrain.notes.limits.configuration import WIDE, Configuration
 from celltrain.notes.limits.flows import Flow
 from celltrain.notes.limits.network import Network
 from celltrain.notes.limits.wording import (
@@ -19,6 +19,7 @@ from celltrain.notes.limits.wording import (
     TOO_LATE,
     Said,
 )
+from celltrain.notes.sources import spread_start
 from celltrain.text import listed
 
 __all__ = ["of_timer"]
@@ -66,6 +67,6 @@ def of_timer(flow: Flow, held: int, network: Network, known: Configuration | Non
     every = len(network.flows)
     may_collide = every > 1 and 2 * held > every
     if known is None or (may_collide and known.at_once and not known.is_small):
-        start = known.start if known is not None else None
-        return Said(AT_ONCE.replace("{start}", start or "traffic.start"))
+        start = spread_start(None, WIDE) if known is None else known.start
+        return Said(AT_ONCE.replace("{start}", start or ""))
     return Said(IN_BUFFERS.replace("{key}", listed(known.keys_to_raise(worst, losses))))

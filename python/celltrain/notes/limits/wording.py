@@ -31,10 +31,7 @@ TIMER_OF_ALL = "the retransmission timer holds up {flows} for most of the time"
 TIMER_OF_SOME = "for most of the time the retransmission timer holds up {flows}"
 """Whom it holds up is said of all flows, or of those for which one cause holds."""
 
-AT_ONCE = (
-    ": if they all begin at once and lose what they send, spread their starts, as in "
-    '{start} = "0 s .. 100 ms"'
-)
+AT_ONCE = ": if they all begin at once and lose what they send, spread their starts, as in {start}"
 """What is said where starts that are not drawn may be the cause."""
 
 IN_BUFFERS = (
