@@ -76,6 +76,25 @@ class Places:
     links: tuple[str, ...] = ()
     """Links whose cells are captured, as "switch1 > switch2"."""
 
+    def check(self, scenario: Scenario) -> None:
+        """Checks that a scenario has these places, and that they can be captured.
+
+        Raises:
+            InputError: it has not, or one cannot.
+        """
+        try:
+            scenario.core.check_captures(list(self.hosts), list(self.links))
+        except ValueError as error:
+            raise InputError(str(error)) from None
+
+    def can_be(self, scenario: Scenario) -> bool:
+        """Whether these places of a scenario can be captured."""
+        try:
+            self.check(scenario)
+        except InputError:
+            return False
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -286,10 +305,7 @@ def run(
     )
     tasks[0] = replace(tasks[0], captures=places)
     # Before anything runs: other replications could be kept before the first is refused.
-    try:
-        scenario.core.check_captures(list(places.hosts), list(places.links))
-    except ValueError as error:
-        raise InputError(str(error)) from None
+    places.check(scenario)
     began = time.perf_counter()
     arguments.claimed("folder", folder)
     store = None if folder is None else folder.store(tasks[0].seed)

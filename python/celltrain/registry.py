@@ -160,11 +160,19 @@ class OfFlows:
         return self.column.aggregation.startswith("largest") or self.column.name.endswith("_max")
 
     @property
+    def is_sum(self) -> bool:
+        """Whether it is the sum over all flows."""
+        return self.column.aggregation.startswith("sum")
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether it is the mean of what each flow has, as of percentiles, which no sum of theirs tells."""
+        return not self.is_sum and not self.is_largest
+
+    @property
     def measure(self) -> Measure:
         """It as a measure of runs."""
-        over = (
-            "sum" if self.column.aggregation.startswith("sum") else "largest" if self.is_largest else "mean"
-        )
+        over = "sum" if self.is_sum else "largest" if self.is_largest else "mean"
         return Measure(
             self.name,
             f"{self.column.title}{_OF}{self.owner}",

@@ -146,7 +146,8 @@ def _cut(trace: Trace, begin: float, end: float) -> Trace:
 def delivered_of(result: "Result") -> tuple[list[Trace], str]:
     """What connections of the first replication had delivered by then, and which ones these are.
 
-    They are "every connection" or "the first 40 of 100 connections".
+    They are "every connection", "every connection but short flows", of which none has such a series, or "the
+    first 40 of 100 connections".
     """
     groups = groups_of(result.flows)
     every = lines(result.traces("delivered"))
@@ -156,7 +157,11 @@ def delivered_of(result: "Result") -> tuple[list[Trace], str]:
         replace(trace, value=trace.value / factor, unit=unit, group=groups.get(trace.entity, ""))
         for trace in shown
     ]
-    return shown, first_of(len(shown), len(every), "connection")
+    drawn = {trace.entity for trace in every}
+    rows = result.rows("flows", "flow", "kind")
+    has_short = any(kind == "tcp" and flow not in drawn for flow, kind in rows)
+    which = first_of(len(shown), len(every), "connection")
+    return shown, f"{which} but short flows" if has_short else which
 
 
 def decimate(trace: Trace, points: int) -> Trace:

@@ -263,3 +263,21 @@ def test_captures_are_read_with_their_results(tmp_path: Path) -> None:
     (tmp_path / "second" / "captures" / "sender.pcap").write_bytes(b"cut")
     with pytest.raises(ct.InputError, match=r"captures/sender.pcap is not as it was written"):
         ct.Result.read(tmp_path / "second").captures["sender.pcap"]
+
+
+def test_places_with_commas_in_their_names_are_captured(
+    scenario: ct.Scenario, cli: Cli, tmp_path: Path
+) -> None:
+    """A list divides at commas, unless all of it is the name of one place."""
+    nodes = [{"name": name, "kind": "host"} for name in ("a,x", "b")] + [{"name": "s", "kind": "switch"}]
+    links = [{"from": "a,x", "to": "s"}, {"from": "s", "to": "b"}]
+    graph = {"kind": "graph", "node": nodes, "link": links}
+    file = tmp_path / "graph.toml"
+    made = scenario.with_({"topology": graph, "flow": [{"name": "1", "from": "a,x", "to": "b"}]})
+    file.write_text(made.to_toml(), encoding="utf-8")
+    hosts, cells = ["--pcap", "a,x", "--pcap", "b"], ["--cell-pcap", "s > a,x", "--cell-pcap", "s > b,b > s"]
+    assert cli("run", file, *hosts, *cells, "--out", tmp_path / "out").code == 0
+    found = sorted(path.name for path in (tmp_path / "out" / "captures").iterdir())
+    of_links = ["b-to-s.cells.pcap", "s-to-a%2Cx.cells.pcap", "s-to-b.cells.pcap"]
+    assert found == sorted(["a%2Cx.pcap", "b.pcap", *of_links])
+    assert "did you mean" in cli("run", file, "--pcap", "a,y", "--out", tmp_path / "other").err

@@ -99,3 +99,16 @@ def test_percentiles_of_flows_are_known_as_far_as_their_bins_tell(monkeypatch: p
     assert row.found["goodput"].resolution == 0
     delay = row.found["transfer_delay_p99"]
     assert delay.resolution == delay.mean / 64 > 0
+
+
+def test_flows_that_share_a_vc_are_not_said_to_lose_nothing(cli: Cli, scenario_file: Path) -> None:
+    """What switches discard of a VC counts with its first flow; of the others the table had 0."""
+    shared = ["--set", 'topology={ kind = "backbone", pairs = 1, flows = 2 }', "--flows"]
+    slow = ["--set", "switch.buffer=60 cells", "--set", "link.trunk.rate=10 Mbit/s"]
+    command = ["run", scenario_file, "--replications", "1", *slow, *shared]
+    (_, first, second) = table_below(cli(*command).out, "Flows")
+    assert first[2].endswith(" cells")
+    assert not first[2].startswith("0 ")
+    assert second[2] == "with 1"
+    rows = as_json(cli(*command, "--json"))["flows"]
+    assert [row["flow"] for row in rows if row["metric"] == "cells_discarded"] == ["1"]

@@ -50,6 +50,40 @@ def test_groups_have_the_names_that_the_scenario_gives(
     assert "goodput of 20" in printed.out.lower()
 
 
+def test_means_over_the_flows_of_groups_are_told(cli: Cli, scenario: ct.Scenario, tmp_path: Path) -> None:
+    """The mean of the percentiles of flows is not that of all frames, as its title has it."""
+    groups = [{"name": "few"}, {"name": "many", "flows": 2}]
+    file, plan = tmp_path / "grouped.toml", tmp_path / "plan.toml"
+    file.write_text(scenario.with_({**BRIEF, "group": groups}).to_toml(), encoding="utf-8")
+    plan.write_text(f'scenario = "{file}"\n[sweep.grid]\n"switch.buffer" = ["90 cells"]\n', encoding="utf-8")
+    measures = (
+        "loss ratio of few,transfer_delay_p99 of many,goodput of many,transfer_delay_max of many,"
+        "timeouts of many,round trip of many1"
+    )
+    said = (
+        "Means over the flows of groups, not values of all that these carry: 99th percentile of the transfer "
+        "delay of many."
+    )
+    for command in (["run", file], ["compare", file, "--policies", "epd,ppd"], ["sweep", plan]):
+        out = tmp_path / f"{command[0]}.out"
+        printed = " ".join(cli(*command, "--measure", measures, "--out", out).out.split())
+        assert printed.count("Means over") == 1
+        assert said in printed
+        assert "Means over" not in cli(*command, "--measure", "goodput of many,round trip of few").out
+
+
+def test_groups_are_not_called_as_measures_of_whole_runs(
+    cli: Cli, scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    """In the table of groups a column was called "goodput of TCP", which is that of all with TCP."""
+    groups = [{"name": "TCP"}, {"name": "other", "flows": 2}]
+    file, plan = tmp_path / "grouped.toml", tmp_path / "plan.toml"
+    file.write_text(scenario.with_({**BRIEF, "group": groups}).to_toml(), encoding="utf-8")
+    plan.write_text(f'scenario = "{file}"\n[sweep.grid]\n"switch.buffer" = ["90 cells"]\n', encoding="utf-8")
+    below = cli("sweep", plan, "--out", tmp_path / "out").out.partition("\nGoodput of groups\n")[2]
+    assert below.strip().splitlines()[0].split() == ["switch.buffer", "TCP", "other"]
+
+
 def test_groups_of_a_topology_are_called_by_their_numbers(scenario: ct.Scenario) -> None:
     lot = {"kind": "parking-lot", "switches": 3, "sources": 2}
     beside = {

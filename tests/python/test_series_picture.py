@@ -11,7 +11,7 @@ from celltrain import plots
 from celltrain.files.folder import claim
 from celltrain.plots.files import lay_out
 from celltrain.plots.series import SeriesPanel, over_time
-from celltrain.traces import Trace, Windows
+from celltrain.traces import Trace, Windows, delivered_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -173,6 +173,14 @@ def test_the_lines_of_one_group_are_told_apart_in_the_pictures_of_a_run(
     (axis,) = drawn["delivered"].axes
     assert len(set(looks_of(axis))) == len(axis.lines) > 1
     assert len(key_of(drawn["delivered"])[1]) == len(axis.lines)
+
+
+def test_a_picture_of_every_connection_says_that_short_flows_are_not_in_it(scenario: ct.Scenario) -> None:
+    short = {"kind": "short-flows", "load": 0.2, "size": {"kind": "fixed", "bytes": "5 kB"}}
+    mixed = scenario.with_({"flow": [{"name": "2", "traffic": short}]})
+    assert delivered_of(ct.run(mixed, trace=True, replications=1))[1] == "every connection but short flows"
+    cells = scenario.with_({"flow": [{"name": "2", "traffic": {"kind": "cbr", "rate": "1 Mbit/s"}}]})
+    assert delivered_of(ct.run(cells, trace=True, replications=1))[1] == "every connection"
 
 
 TRANSFERS = {"traffic": {"kind": "finite", "bytes": "20 kB"}, "warm-up": "0 s"}

@@ -20,6 +20,9 @@ FINITE = "finite"
 MEASURES = ("goodput", "cells_discarded", "segments_retransmitted", "completion_time")
 """The columns of flows in the table."""
 
+OF_VC = ("cells_discarded",)
+"""Those that flows which share a VC have together: the first of them has them."""
+
 OF_TCP = ("segments_retransmitted", "completion_time")
 """Those that mean nothing without TCP."""
 
@@ -33,6 +36,8 @@ class FlowRow:
     """tcp, or other for flows without TCP."""
     is_finite: bool
     """Whether it is one transfer, which has an end."""
+    circuit: str
+    """The first flow of its VC."""
     found: dict[str, Estimate] = field(default_factory=dict)
     """Its means over the replications, by the names of `MEASURES`; without those that it cannot have."""
 
@@ -44,15 +49,18 @@ class FlowRow:
 
 def flow_rows(result: "Result", scenario: "Scenario") -> list[FlowRow]:
     """Every flow of a run in the order of the scenario."""
-    kinds: dict[str, str] = {}
+    about: dict[str, tuple[str, str]] = {}
     samples: dict[str, dict[str, list[float]]] = {}
-    for flow, kind, *values in result.rows("flows", "flow", "kind", *MEASURES):
-        kinds[flow] = kind
+    for flow, kind, circuit, *values in result.rows("flows", "flow", "kind", "circuit", *MEASURES):
+        about[flow] = kind, str(circuit)
         of_flow = samples.setdefault(flow, {name: [] for name in MEASURES})
         for name, value in zip(MEASURES, values, strict=True):
             of_flow[name].append(value)
-    tables, units = flow_tables(scenario, scenario.to_dict(), kinds), result.manifest["units"]
-    rows = [FlowRow(name, kinds[name], traffic_of(own).get("kind") == FINITE) for name, own in tables]
+    tables, units = flow_tables(scenario, scenario.to_dict(), about), result.manifest["units"]
+    rows = [
+        FlowRow(name, about[name][0], traffic_of(own).get("kind") == FINITE, about[name][1])
+        for name, own in tables
+    ]
     for row in rows:
         for name, sample in samples[row.name].items():
             if _has(row, name):
@@ -62,7 +70,9 @@ def flow_rows(result: "Result", scenario: "Scenario") -> list[FlowRow]:
 
 
 def _has(row: FlowRow, name: str) -> bool:
-    """Whether a flow has a measure."""
+    """Whether a flow has a measure of its own."""
+    if name in OF_VC and row.circuit != row.name:
+        return False
     return (row.kind == "tcp" or name not in OF_TCP) and (row.is_finite or name != "completion_time")
 
 
@@ -73,8 +83,13 @@ def flow_lines(rows: list[FlowRow]) -> tuple[tuple[str, ...], list[tuple[str, ..
     for name in names:
         size = statistics.largest(row.found[name] for row in rows if name in row.found)
         for row, line in zip(rows, lines, strict=True):
-            line.append(_shown(row.found[name], size) if name in row.found else "-")
+            line.append(_shown(row.found[name], size) if name in row.found else _without(row, name))
     return ("flow", *(measure(name, "flow").title for name in names)), [tuple(line) for line in lines]
+
+
+def _without(row: FlowRow, name: str) -> str:
+    """What stands in place of a measure that a flow has not, or has together with another."""
+    return f"with {row.circuit}" if name in OF_VC else "-"
 
 
 def _shown(one: Estimate, size: float) -> str:

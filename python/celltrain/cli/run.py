@@ -1,6 +1,7 @@
 """`celltrain run`: one scenario, its replications, what they measured."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from itertools import chain
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,15 +82,21 @@ def run(
     A measure is printed as its mean over the replications and half of its 95 % interval.
     """
     from celltrain import experiment
+    from celltrain.experiment import Places
 
-    hosts = _names(pcap, "--pcap", "src1,dest1")
-    links = _names(cell_pcap, "--cell-pcap", "'switch1 > switch2'")
     if out is None:
         _refuse_files(
-            {"--events": events, "--pcap": hosts, "--cell-pcap": links, "--plots": plots, "--csv": csv}
+            {"--events": events, "--pcap": pcap, "--cell-pcap": cell_pcap, "--plots": plots, "--csv": csv}
         )
     drawn = plots and options.pictures(asked=True)
     loaded = options.load_scenario(scenario, set_)
+    hosts = _places(pcap, "--pcap", "src1,dest1", lambda name: Places(hosts=(name,)).can_be(loaded))
+    links = _places(
+        cell_pcap,
+        "--cell-pcap",
+        "'switch1 > switch2'",
+        lambda name: Places(links=(name,)).can_be(loaded),
+    )
     traced = out is not None if trace is None else trace
     chosen = _chosen(options.measures(measure), loaded, jobs)
     traced = _is_traced(chosen, loaded, traced, jobs, may_be=trace is not False)
@@ -170,7 +177,7 @@ def _is_traced(
     return True
 
 
-def _refuse_files(asked: Mapping[str, bool | list[str]]) -> None:
+def _refuse_files(asked: Mapping[str, bool | list[str] | None]) -> None:
     """Refuses options that ask for files where there is no folder for them."""
     for option, value in asked.items():
         if value:
@@ -178,9 +185,13 @@ def _refuse_files(asked: Mapping[str, bool | list[str]]) -> None:
             raise InputError(f"{option} writes files: say where, as in {option}{given} --out results/first")
 
 
-def _names(lists: list[str] | None, option: str, example: str) -> list[str]:
-    """The names in lists with commas."""
-    return [name for text in lists or () for name in options.words(text, option, example)]
+def _places(lists: list[str] | None, option: str, example: str, is_one: Callable[[str], bool]) -> list[str]:
+    """The names in lists with commas; `is_one` says that a text is the name of one place with commas."""
+    every = (
+        [text] if "," in text and is_one(text) else options.words(text, option, example)
+        for text in lists or ()
+    )
+    return [*chain.from_iterable(every)]
 
 
 def _as_json(result: "Result", chosen: list[str], out: str | None) -> dict[str, object]:
@@ -227,6 +238,7 @@ def _show(result: "Result", chosen: list[str], headline: str, of_flows: "Scenari
     """Prints the chosen metrics, or all; `of_flows` is the scenario if each flow has a line."""
     from celltrain import statistics, text
     from celltrain.registry import is_count, title
+    from celltrain.results.of_flows import said_of_means
 
     m = result.manifest
     terminal.say(f"{headline}: {text.counted(m['replications'], 'replication')}, seed {m['seed']}")
@@ -237,6 +249,8 @@ def _show(result: "Result", chosen: list[str], headline: str, of_flows: "Scenari
     ]
     terminal.table(("measure", "mean ± 95 % interval"), rows)
     groups = result.by_group()
+    if said := said_of_means(chosen, lambda: {one.name: one.flows for one in groups}):
+        terminal.say(said)
     if len(groups) > 1:
         first, more = groups[:MOST_GROUPS], len(groups) - MOST_GROUPS
         terminal.heading("Goodput of groups")

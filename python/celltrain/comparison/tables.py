@@ -10,6 +10,7 @@ from celltrain.errors import InputError, ScenarioError
 from celltrain.margins import part_of
 from celltrain.registry import Measure
 from celltrain.results.censored import legend
+from celltrain.results.of_flows import said_of_means
 from celltrain.results.result import FAIRNESS
 
 __all__ = ["Tables"]
@@ -84,6 +85,7 @@ class Tables(Differences):
         count = (len(self.variants) - 1) * len(self.measures)
         beside = (self.censored(name, measure) for measure in self.measures for name in self.variants)
         said = legend(one.kind for one in beside if one is not None and one.mark)
+        means = said_of_means((measure.name for measure in self.measures), self._sizes)
         alone = (
             "Intervals in tables are for one difference alone, so one without a star may exclude zero; those "
             "in the sentences on the best variant hold for all variants and measures together, at one level, "
@@ -95,8 +97,12 @@ class Tables(Differences):
             f"fewer than {verdicts.LEAST}). {alone if count > 1 or self._share < 1 else ''}{self._least()}"
             "The gain of pairing is the variance that differences of independent runs would have over that "
             "of these, which share their random numbers."
-            f"{f' {said}' if said else ''}"
+            f"{f' {said}' if said else ''}{f' {means}' if means else ''}"
         )
+
+    def _sizes(self) -> dict[str, int]:
+        """How many flows are in each group."""
+        return {one.name: one.flows for some in self.by_group().values() for one in some}
 
     def _least(self) -> str:
         """What differences the sentences call the same, however significant they are."""

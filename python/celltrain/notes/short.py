@@ -135,7 +135,7 @@ def _not_begun(means: Mapping[str, float]) -> Iterator[tuple[str, str]]:
 
 def _of_the_others(kind: Kind, change: str, *, is_of_all: bool) -> str:
     """What the times are that there are, and what to set; where few are missing, the longest mislead."""
-    lower = "lower" if is_of_all else "their 95th and 99th percentiles may be lower"
+    lower = "may be lower" if is_of_all else "their 95th and 99th percentiles may be lower"
     return f"the {kind.times} times are those of the others, and {lower} than those of all; set {change}"
 
 

@@ -6,7 +6,7 @@ of all, and everything else is the mean over the flows.
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from celltrain import registry, statistics
@@ -15,8 +15,9 @@ from celltrain.groups import GROUP
 from celltrain.registry import OfFlows
 from celltrain.results.record import Record
 from celltrain.scenario import Scenario
+from celltrain.text import joined
 
-__all__ = ["column_of", "held_by", "members", "owners", "owners_of", "sample"]
+__all__ = ["column_of", "held_by", "members", "owners", "owners_of", "said_of_means", "sample"]
 
 ALL_ENDED = "completion_time"
 """The column of which a flow without a value has not ended: the mean of the others would mislead."""
@@ -71,6 +72,23 @@ def held_by(
     return tried(scenarios, units, jobs=jobs) if every else []
 
 
+def said_of_means(metrics: Iterable[str], sizes: Callable[[], Mapping[str, int]]) -> str:
+    """What stands below a table with measures of groups that are means over their flows.
+
+    The mean of the percentiles of flows, say, is not that of all that they carry.
+
+    Args:
+        metrics: the measures of the table.
+        sizes: tells how many flows are in each group.
+    """
+    means = [one for one in map(registry.of_flows, metrics) if one is not None and one.is_mean]
+    known = sizes() if means else {}
+    several = [one.measure.title for one in means if known.get(one.owner, 1) > 1]
+    if not several:
+        return ""
+    return f"Means over the flows of groups, not values of all that these carry: {joined(several)}."
+
+
 def column_of(found: OfFlows, columns: Collection[str]) -> str:
     """The column that a measure is taken from.
 
@@ -89,6 +107,6 @@ def sample(found: OfFlows, values: Iterable[float | None]) -> float:
     known = [value for value in every if not math.isnan(value)]
     if not known or (found.column.name == ALL_ENDED and len(known) < len(every)):
         return math.nan
-    if found.column.aggregation.startswith("sum"):
+    if found.is_sum:
         return math.fsum(known)
     return max(known) if found.is_largest else statistics.mean(known)

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from math import prod
 
@@ -11,6 +12,7 @@ from celltrain import text
 from celltrain.registry import Measure
 from celltrain.results.censored import Censored
 from celltrain.results.censored import legend as legend_of
+from celltrain.results.of_flows import said_of_means
 from celltrain.statistics import Estimate, largest
 from celltrain.sweeps.axes import quantities, shown
 from celltrain.sweeps.censored import censored_beside
@@ -262,7 +264,8 @@ def group_lines(sweep: Sweep, most: int) -> tuple[tuple[str, ...], list[tuple[st
         every = [None if one is None else one.goodput for one in group.points]
         size = largest(one for one in every if one is not None)
         columns.append(["-" if one is None else text.interval(one, "bit/s", size) for one in every[:most]])
-    names = (f"goodput of {group.name}" for group in groups[:MOST_GROUPS])
+    # "goodput of TCP" would be that of all with TCP, whatever a group is called.
+    names = (group.name for group in groups[:MOST_GROUPS])
     return (*sweep.parameters, *names), list(zip(*columns, strict=True))
 
 
@@ -276,7 +279,13 @@ def legend(sweep: Sweep, most: int) -> str:
         )
         if why := " or ".join(_why_nothing(lonely, idle)):
             said.append(f"No {one.title} where {why}.")
+    said.append(said_of_means((one.name for one in sweep.measures), partial(_sizes, sweep)))
     return " ".join(filter(None, said))
+
+
+def _sizes(sweep: Sweep) -> dict[str, int]:
+    """How many flows are in each group."""
+    return {group.name: one.flows for group in sweep.by_group() for one in group.points if one is not None}
 
 
 def _beside(sweep: Sweep, of: Measure) -> "list[Censored | None]":
