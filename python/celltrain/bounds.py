@@ -3,6 +3,7 @@
 import math
 
 from celltrain.registry import Measure
+from celltrain.results.result import FAIRNESS
 from celltrain.statistics import Estimate
 
 __all__ = ["UNBOUNDED", "Bounds", "bounds", "bounds_of_row", "reach"]
@@ -12,26 +13,28 @@ Bounds = tuple[float, float]
 
 UNBOUNDED: Bounds = (-math.inf, math.inf)
 
-_SHARES = ("fairness_index", "efficiency", "utilisation")
+_SHARES = ("efficiency", "utilisation")
+_RATIOS = ("cell_loss_ratio", "link_loss_ratio", "excess_fairness", "retransmission_ratio", "limited_by")
 _PARTS = ("goodput", "loss ratio", "cell loss ratio", "CLR", "PRR", "utilisation")
 _CORRELATION = "synchronisation_index"
-_SIGNED = "excess"
 
 
-def bounds(measure: Measure) -> Bounds:
+def bounds(measure: Measure, comparable: int = 0) -> Bounds:
     """The least and the largest value of a measure, in its own unit.
 
-    Rates, times and counts are not below zero; shares, ratios of losses and Jain's index lie between 0 and 1,
-    and correlations between -1 and 1.
+    Rates, times and counts are not below zero; shares and ratios of losses lie between 0 and 1, Jain's index
+    between 1/n and 1, and correlations between -1 and 1.
+
+    Args:
+        measure: what is measured.
+        comparable: the number n of flows that the fairness index is about, at most; 0 where it is not known.
     """
     name = measure.name
-    if name in _SHARES or name.startswith(
-        ("cell_loss_ratio", "link_loss_ratio", "excess_fairness", "retransmission_ratio")
-    ):
+    if name == FAIRNESS:
+        return (1 / comparable if comparable else 0.0, 1.0)
+    if name in _SHARES or name.startswith(_RATIOS):
         return (0.0, 1.0)
-    if name == _CORRELATION:
-        return (-1.0, 1.0)
-    return UNBOUNDED if name.startswith(_SIGNED) else (0.0, math.inf)
+    return (-1.0, 1.0) if name == _CORRELATION else (0.0, math.inf)
 
 
 def bounds_of_row(name: str, unit: str) -> Bounds:

@@ -551,6 +551,12 @@ def test_intervals_end_at_what_is_possible() -> None:
     assert reach(Estimate(20.0, 1.0, 60.0, 3), bounds(measure("goodput"))) == (20.0, 60.0)
     assert reach(wide, bounds(measure("synchronisation_index"))) == pytest.approx((0.67, 0.1))
     assert reach(wide, bounds(measure("excess"))) == (0.67, 0.67)
+    assert reach(Estimate(0.5, 1.0, 0.67, 3), bounds(measure("excess"))) == (0.5, 0.67), (
+        "it is not below zero"
+    )
+    assert bounds(measure("limited_by_timeout of web")) == (0.0, 1.0)
+    # The index of n shares is 1/n if one has all (Jain, Chiu and Hawe 1984).
+    assert bounds(measure("fairness_index"), 4) == (0.25, 1.0)
     assert bounds(measure("link_loss_ratio")) == bounds(measure("cell_loss_ratio of web")) == (0.0, 1.0)
 
 

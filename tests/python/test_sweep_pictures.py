@@ -225,6 +225,7 @@ def test_logarithmic_axes_of_sweeps_end_near_their_values(
 ) -> None:
     wide = [Estimate(1.0 + point, None, 1.0 + point - 1e-16, 2) for point in range(sweep.manifest["points"])]
     monkeypatch.setattr("celltrain.plots.facets.placed", lambda *_: wide)
-    for axis in (*sweep.plot.sweep("goodput", log="y").axes, *sweep.plot.trade_off(log="xy").axes):
-        assert axis.get_ylim()[0] > 0.5
+    assert all(axis.get_ylim()[0] > 0.5 for axis in sweep.plot.sweep("goodput", log="y").axes)
+    # Intervals of the fairness index of two flows end at 1/2, and those of goodput at 0.
+    assert all(0.3 < axis.get_ylim()[0] < 0.5 for axis in sweep.plot.trade_off(log="xy").axes)
     assert all(axis.get_xlim()[0] > 0.5 for axis in sweep.plot.trade_off(log="xy").axes)

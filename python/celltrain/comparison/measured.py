@@ -182,6 +182,11 @@ class Measured(FramesOfVariants):
         return whole
 
     @cached_property
+    def comparable(self) -> int:
+        """How many flows the fairness index is about, in the variant in which they are most."""
+        return max((result.comparable_flows() for result in self.results.values()), default=0)
+
+    @cached_property
     def idle(self) -> list[str]:
         """The variants under which the flows that share carried nothing in a replication."""
         return [name for name, result in self.results.items() if result.comparable_flows() == 0]

@@ -134,7 +134,8 @@ def _caption(found: "Comparison", chosen: "Sequence[Measure]") -> list[str]:
         f"no variant is best by {what}: {text.listed([*dict.fromkeys(some)])}" for what, some in cut.items()
     ]
     every = {
-        one.title: ([found.estimate(name, one) for name in found.variants], bounds(one)) for one in chosen
+        one.title: ([found.estimate(name, one) for name in found.variants], bounds(one, found.comparable))
+        for one in chosen
     }
     return [*parts, *filter(None, [of_limits(every)])]
 
@@ -187,7 +188,7 @@ def _column(axis: "Axes", found: "Comparison", measure: "Measure", order: Sequen
                 "undefined", (0.5, row), xycoords=("axes fraction", "data"), ha="center", va="center"
             )
             continue
-        below, above = reach(estimate, bounds(measure))
+        below, above = reach(estimate, bounds(measure, found.comparable))
         axis.errorbar(
             [estimate.mean / factor],
             [row],
@@ -204,8 +205,8 @@ def _column(axis: "Axes", found: "Comparison", measure: "Measure", order: Sequen
     axis.grid(visible=True, axis="y")
     axis.tick_params(axis="y", length=0)
     settled([axis], "x")
-    least, largest = bounds(measure)
-    if least == 0 and axis.get_xlim()[0] < 0:
+    least, largest = bounds(measure, found.comparable)
+    if least >= 0 and axis.get_xlim()[0] < 0:
         axis.set_xlim(left=0)
     if least < largest < axis.get_xlim()[1]:
         axis.set_xlim(right=largest)

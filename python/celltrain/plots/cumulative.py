@@ -54,10 +54,9 @@ def cdf_of(
     if arguments.text("metric", metric) != DELAY:
         has = dict.fromkeys(chain(*(known_metrics(result) for _, result in every.values())))
         metric = _one_of((*has, *KEPT), metric)
-        if metric not in has and any(is_recorded(result, metric) for _, result in every.values()):
-            raise InputError(
-                f"{metric} has no values: {WHY_NONE.get(metric, 'it is undefined for all flows')}"
-            )
+        recorded = metric in WHY_NONE and any(is_recorded(result, metric) for _, result in every.values())
+        if metric not in has and recorded:
+            raise InputError(f"{metric} has no values: {WHY_NONE[metric]}")
         if metric not in has:  # misspelt, which is no fault of a variant
             raise unknown_metric(metric, has)
     if metric != DELAY:

@@ -52,6 +52,9 @@ KEPT = (COMPLETIONS, RESPONSES, FRAMES)
 TIMED = {COMPLETIONS: "transfers", RESPONSES: "requests", FRAMES: "frames"}
 """What each of them has a time of."""
 
+COUNTED = {COMPLETIONS: "flows_completed", RESPONSES: "requests_completed", FRAMES: "transfer_delay_mean"}
+"""The metric of runs with flows that may have such times."""
+
 LARGEST = {COMPLETIONS: "fct_max", RESPONSES: "response_time_max", FRAMES: "transfer_delay_max"}
 """The column of flows with the largest of these times."""
 
@@ -283,7 +286,9 @@ def known_metrics(result: "Result") -> list[str]:
 
 def is_recorded(result: "Result", name: str) -> bool:
     """Whether a result has a place for the values of a metric, of which there may be none."""
-    return name in _numeric(result) if name not in KEPT else not result.distributions.is_empty()
+    if name not in KEPT:
+        return name in _numeric(result)
+    return not result.distributions.is_empty() and COUNTED[name] in result.summary["metric"]
 
 
 def unknown_metric(name: str, known: Iterable[str]) -> InputError:

@@ -78,7 +78,7 @@ def lines(sweep: Sweep, measure: Measure, view: Grid) -> "Figure":
     """
     found, label = scaled_means(sweep, measure)
     cut = _cut(sweep, measure, view, found)
-    scale, limits = view.along.scale, bounds(measure)
+    scale, limits = view.along.scale, bounds(measure, sweep.comparable)
     _check_along(view)
     if "y" in view.log:
         check_above_zero("y", shown_of(view, found), measure.title)

@@ -77,7 +77,7 @@ def trade_off(sweep: Sweep, view: Grid) -> "Figure":
     """
     goodput, fairness = map(measure, ("goodput", "fairness_index"))
     (across, xlabel), (up, ylabel) = scaled_means(sweep, goodput), scaled_means(sweep, fairness)
-    limits = bounds(goodput), bounds(fairness)
+    limits = bounds(goodput), bounds(fairness, sweep.comparable)
     for which, found, what in (("x", across, goodput), ("y", up, fairness)):
         if which in view.log:
             check_above_zero(which, shown_of(view, found), what.title)

@@ -141,7 +141,7 @@ def _chart(page: Page, found: Comparison, measure: Measure) -> None:
     order = _sorted(found, measure)
     factor, unit = text.scale(found.size(measure), found.unit(measure))
     estimates = [found.results[name].estimate(measure.name).scaled(1 / factor) for name in order]
-    low, high = bounds(measure)
+    low, high = bounds(measure, found.comparable)
     chart = parts.points_chart(
         order,
         [(measure.title, estimates, False)],

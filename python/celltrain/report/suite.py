@@ -95,7 +95,7 @@ def _chart(page: Page, found: SuiteResults, section: Section, name: str) -> None
     estimates = [found.estimate(section, variant, name) for variant in comparison.variants]
     factor, unit = text.scale(largest(estimates), found.unit(section, name))
     # What a measure of the suite's own can be, nobody says.
-    low, high = UNBOUNDED if name in found.suite.measures else bounds(one)
+    low, high = UNBOUNDED if name in found.suite.measures else bounds(one, comparison.comparable)
     chart = parts.points_chart(
         comparison.variants,
         [(one.title, [estimate.scaled(1 / factor) for estimate in estimates], False)],

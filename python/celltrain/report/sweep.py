@@ -250,7 +250,7 @@ def _measure(page: Page, sweep: Sweep, measure: Measure, view: View) -> None:
     scaled = [one.scaled(1 / factor) for one in found]
     label = text.with_unit(measure.title, unit)
     cut = {point for point in incomparable_points(sweep, measure.name) if math.isfinite(scaled[point].mean)}
-    low, high = bounds(measure)
+    low, high = bounds(measure, sweep.comparable)
     limits = (low / factor, high / factor)
     has_panels = len(view.facets) > 1
     is_alike = has_panels and not _differ_by_scale(sweep, measure, view)

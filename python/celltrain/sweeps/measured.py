@@ -50,9 +50,7 @@ class Measured(Stored):
         """
         if chosen := self.manifest.get("measures"):
             return [measure(name) for name in chosen]
-        shown = usual_measures(
-            self.units, self._scenarios, max(self._comparable, default=0), self.unresponsive
-        )
+        shown = usual_measures(self.units, self._scenarios, self.comparable, self.unresponsive)
         until = self.until
         if until is not None and until["metric"] not in [one.name for one in shown]:
             shown.insert(0, measure(until["metric"]))
@@ -121,6 +119,11 @@ class Measured(Stored):
     def idle(self, metric: str) -> list[int]:
         """The places where a metric compares flows that carried nothing in a replication."""
         return self._comparing(metric, 0)
+
+    @property
+    def comparable(self) -> int:
+        """How many flows the fairness index is about, at the point at which they are most."""
+        return max(self._comparable, default=0)
 
     def _comparing(self, metric: str, flows: int) -> list[int]:
         """The places where the fairness index is about so many flows; nothing for other metrics."""
