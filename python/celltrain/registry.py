@@ -399,9 +399,13 @@ def unmeasured(name: str, known: Iterable[str], what: str = "metric", runs: str 
 
 
 def of_others(name: str) -> str | None:
-    """What to say of a name such as "utilisation of switch1 > switch2", whose measure is not one of flows."""
+    """What to say of a name such as "utilisation of switch1 > switch2" or "kind of web": no flow has it."""
     column, _, owner = name.rpartition(_OF)
-    if not owner.strip() or plain(column) in spellings(("flow",)):
+    of_flow = spellings(("flow",)).get(plain(column))
+    if owner.strip() and of_flow in NAMES_OF_FLOWS:
+        instead = f"name a measure before 'of', as in 'goodput of {owner.strip()}'"
+        return f"the column '{of_flow}' says what a flow is, and measures nothing; {instead}"
+    if not owner.strip() or of_flow is not None:
         return None
     if (own := spellings(("port",)).get(plain(column))) is not None:
         chosen = "the summary is about the one that measures.bottleneck names, and the frame 'ports' has all"

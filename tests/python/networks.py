@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import celltrain as ct
+
 CELLS: dict[str, Any] = {
     "schema": 1,
     "name": "cells",
@@ -86,3 +88,53 @@ SLOW_LINK: dict[str, Any] = {
     "group": [{"name": "t", "flows": 20, "start": "0 s .. 1 s"}],
 }
 """Twenty flows share a link that carries two of their packets in a round trip."""
+
+HOSTS, SWITCHES = "abgcxy", ("s1", "s2", "s3")
+CHAIN: dict[str, Any] = {
+    "schema": 1,
+    "name": "two links of ABR, and GFR on the first",
+    "duration": "1 s",
+    "warm-up": "200 ms",
+    "topology": {
+        "kind": "graph",
+        "node": [
+            *({"name": name, "kind": "host"} for name in HOSTS),
+            *({"name": name, "kind": "switch"} for name in SWITCHES),
+        ],
+        "link": [
+            *({"from": name, "to": "s1"} for name in "abg"),
+            *({"from": name, "to": "s2"} for name in "cy"),
+            {"from": "s1", "to": "s2", "rate": "100 Mbit/s", "delay": "3 ms"},
+            {"from": "s2", "to": "s3", "rate": "50 Mbit/s", "delay": "5 ms"},
+            {"from": "s3", "to": "x"},
+        ],
+    },
+    "link": {"rate": "155.52 Mbit/s", "delay": "10 us"},
+    "switch": {
+        "buffer": "20000 cells",
+        "allocator": {"algorithm": "erica"},
+        "discard": {"policy": "epd"},
+    },
+    "vc": {"category": "abr"},
+    "abr": {"icr": "5 Mbit/s", "rif": 1.0, "source-buffer": "500 cells"},
+    "traffic": {"kind": "cbr", "rate": "140 Mbit/s"},
+    "flow": [
+        {"name": "A", "from": "a", "to": "x"},
+        {"name": "B", "from": "b", "to": "y"},
+        {"name": "C", "from": "c", "to": "x"},
+        {
+            "name": "G",
+            "from": "g",
+            "to": "y",
+            "vc": {"category": "gfr", "mcr": "10 Mbit/s", "policing": "tag"},
+            "traffic": {"kind": "greedy"},
+            "tcp": {"stack": "sack", "receive-window": "1 MiB", "window-scaling": True},
+        },
+    ],
+}
+"""ABR takes most of the first link, where a window of GFR waits; the second one is the bottleneck."""
+
+
+def chain(changes: dict[str, Any] | None = None) -> ct.Scenario:
+    """The same with changes."""
+    return ct.Scenario.from_dict(CHAIN).with_(changes or {})

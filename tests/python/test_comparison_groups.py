@@ -82,7 +82,11 @@ def test_a_measure_of_a_group_or_a_flow_can_be_chosen(
     for wrong, said in (
         ("goodput of mny", "goodput of mny: unknown group or flow 'mny': did you mean 'many'?"),
         ("godput of many", "unknown measure 'godput of many': did you mean 'goodput of many'?"),
-        ("kind of many", "unknown measure 'kind of many'"),
+        (
+            "kind of many",
+            "the column 'kind' says what a flow is, and measures nothing; name a measure before",
+        ),
+        ("group of many", "unknown measure 'group of many': the column 'group' says what a flow is, and"),
         ("utilisation of switch1 > switch2", "utilisation is a measure of ports, not of groups or flows"),
         ("fairness index of many", "fairness_index is a measure of whole runs, not of groups or flows"),
     ):

@@ -1,15 +1,18 @@
-"""Guarantees of VCs: a table of them, and notes on those that are not kept."""
+"""Guarantees of VCs: a table of them, and notes on those that are not kept, with what takes them."""
 
 from __future__ import annotations
 
 import re
 from html import unescape
+from typing import Any
+
+import pytest
 
 import celltrain as ct
 from celltrain import statistics
 from celltrain.notes.advice import advice
 from celltrain.report import run_report
-from networks import CELLS
+from networks import CELLS, chain
 
 
 def test_a_table_of_guarantees_has_a_row_for_each_vc() -> None:
@@ -95,3 +98,159 @@ vc.mcr = "30 Mbit/s"
     assert sum(result.flows["cells_discarded"]) > 0
     assert min(result.flows["bytes_delivered"]) == 300_000
     assert not [line for line in advice(result) if "guarantee" in line]
+
+
+TARGET = "switch.allocator.erica.target-utilisation"
+
+
+def broken(result: ct.Result) -> list[str]:
+    return [line for line in advice(result) if "asks for more than its guarantee" in line]
+
+
+def test_the_category_that_takes_what_is_guaranteed_is_named() -> None:
+    found = ct.run(chain(), replications=2)
+    (note,) = broken(found)
+    cells = sum(cells for flow, cells in found.rows("flows", "flow", "cells_sent") if flow in "AB")
+    taken = f"{cells * 424 / 0.8 / 2 / 1e6:.2f} Mbit/s"
+    assert f': port "s1 > s2" serves abr before gfr, and abr takes {taken} of its 100.0 Mbit/s;' in note
+    assert note.endswith(
+        f"set lower rates for what is served first ({TARGET}, abr.pcr), or one vc.category for all"
+    )
+    for helps in ({TARGET: 0.8}, {"abr.pcr": "30 Mbit/s"}):
+        assert broken(ct.run(chain(helps), replications=2)) == []
+
+
+@pytest.mark.parametrize("framing", ["cells", "packets"])
+def test_the_rate_of_what_is_served_first_is_that_on_the_link(framing: str) -> None:
+    """A packet of 1000 octets takes 1048 on the link, or 22 cells."""
+    overhead = {"overhead": "48 B"} if framing == "packets" else {}
+    found = ct.run(
+        ct.Scenario.from_dict(
+            {
+                "schema": 1,
+                "name": "cbr before gfr",
+                "duration": "2 s",
+                "topology": {"kind": "n-source", "sources": 2},
+                "link": {"framing": framing, "rate": "100 Mbit/s", **overhead},
+                "switch": {"buffer": "400 cells" if framing == "cells" else "40 packets"},
+                "tcp": {"stack": "linux"},
+                "vc": {"category": "gfr", "mcr": "40 Mbit/s"},
+                "flow": [
+                    {
+                        "name": "1",
+                        "vc": {"category": "cbr"},
+                        "traffic": {"kind": "cbr", "rate": "70 Mbit/s", "packet": "1000 B"},
+                    }
+                ],
+            }
+        ),
+        replications=1,
+    )
+    (note,) = broken(found)
+    sent, lost = next(iter(found.rows("flows", "cells_sent", "cells_discarded")))
+    taken = (sent - lost) / 2 * (424 if framing == "cells" else 8 * 1048) / 1e6
+    assert f"serves cbr before gfr, and cbr takes {taken:.2f} Mbit/s of its 100.0" in note
+    assert "(vc.pcr, traffic.rate)" in note
+
+
+def test_a_guarantee_that_the_own_category_breaks_has_no_such_cause() -> None:
+    """Two VCs of one category: what is served before them is nothing."""
+    alone = {
+        "schema": 1,
+        "name": "gfr alone",
+        "duration": "2 s",
+        "topology": {"kind": "n-source", "sources": 2},
+        "link": {"framing": "packets", "rate": "100 Mbit/s"},
+        "switch": {"buffer": "40 packets"},
+        "tcp": {"stack": "linux"},
+        "vc": {"category": "gfr", "mcr": "60 Mbit/s"},
+    }
+    (note,) = broken(ct.run(ct.Scenario.from_dict(alone), replications=1))
+    assert "serves" not in note
+
+
+GUARANTEED: dict[str, Any] = {
+    "schema": 1,
+    "name": "a guarantee on an idle path",
+    "duration": "400 ms",
+    "topology": {"kind": "n-source", "sources": 1},
+    "link": {"rate": "100 Mbit/s", "delay": "20 ms"},
+    "vc": {"category": "gfr", "mcr": "10 Mbit/s"},
+    "traffic": {"kind": "cbr", "rate": "10.1 Mbit/s", "frame": 10},
+}
+"""A source asks for a little more than its guarantee, and nothing is lost."""
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},  # what is on its way at the end is not taken away
+        {"warm-up": "10 ms"},
+        {"link.delay": "1 ms", "duration": "30 ms"},  # nor is a frame that is not yet whole
+        {"link.loss": 0.01, "duration": "2 s"},  # what links lose is no fault of a port
+        # TCP has not asked for more before it loses something.
+        {
+            "traffic": {"kind": "greedy"},
+            "tcp.stack": "reno",
+            "tcp.receive-window": "64 KiB",
+            "link.delay": "50 ms",
+        },
+        {"traffic": {"kind": "greedy"}, "tcp.stack": "linux", "link.loss": 0.02, "duration": "4 s"},
+    ],
+)
+def test_a_guarantee_is_not_broken_by_what_no_port_takes(changes: dict[str, Any]) -> None:
+    found = ct.run(ct.Scenario.from_dict(GUARANTEED).with_(changes), replications=2)
+    assert sum(lost for (lost,) in found.rows("flows", "cells_discarded")) == 0
+    assert broken(found) == []
+
+
+def test_the_guarantee_of_abr_has_its_own_key() -> None:
+    scenario = GUARANTEED | {
+        "vc": {"category": "abr"},
+        "abr": {"mcr": "20 Mbit/s"},
+        "switch": {"allocator": {"algorithm": "erica"}},
+        "traffic": {"kind": "cbr", "rate": "25 Mbit/s"},
+        "link": {"rate": "50 Mbit/s", "delay": "1 ms"},
+        "flow": [
+            {
+                "name": "voice",
+                "from": "src1",
+                "to": "dest1",
+                "vc": {"category": "cbr"},
+                "traffic": {"kind": "cbr", "rate": "40 Mbit/s"},
+            }
+        ],
+    }
+    (note,) = broken(ct.run(ct.Scenario.from_dict(scenario), replications=1))
+    assert note.startswith('the VC of flow "1" asks for more than its guarantee (abr.mcr) and gets ')
+
+
+@pytest.mark.parametrize("framing", ["cells", "packets"])
+def test_a_guarantee_of_a_source_without_tcp_is_broken_as_well(framing: str) -> None:
+    """It has no round trip."""
+    others = {
+        "name": "2",
+        "vc": {"category": "ubr"},
+        "traffic": {"kind": "cbr", "rate": "90 Mbit/s", "packet": "500 B"},
+    }
+    unit = "cells" if framing == "cells" else "packets"
+    scenario = GUARANTEED | {
+        "topology": {"kind": "n-source", "sources": 2},
+        "link": {"framing": framing, "rate": "100 Mbit/s", "delay": "1 ms"},
+        "switch": {"buffer": f"100 {unit}", "discard": {"policy": "ppd"}},
+        "vc": {"category": "gfr", "mcr": "60 Mbit/s"},
+        "traffic": {"kind": "cbr", "rate": "70 Mbit/s", "packet": "500 B"},
+        "flow": [
+            others,
+            {
+                "name": "3",
+                "from": "src2",
+                "to": "dest2",
+                "traffic": others["traffic"],
+                "vc": {"category": "cbr"},
+            },
+        ],
+    }
+    found = ct.run(ct.Scenario.from_dict(scenario), replications=1)
+    (note,) = broken(found)
+    assert "asks for more than its guarantee (vc.mcr) and gets" in note

@@ -99,7 +99,7 @@ def settings(pairs: Sequence[str] | None, option: str = "--set", *, lists: bool 
             form, such_as = (
                 ("KEY=A,B", "tcp.stack=reno,cubic") if lists else ("KEY=VALUE", "tcp.rto-min='200 ms'")
             )
-            raise InputError(f"{option} takes {form}, as in {option} {such_as}, not '{given}{equals}'")
+            raise InputError(f"{option} takes {form}, as in {option} {such_as}, not '{pair}'")
         if key in found:
             both = f"list its values with commas, {option} {key}={found[key]},{value}"
             one = f"leave {option} {key}={found[key]} or {option} {key}={value} out"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain.errors import InputError
 from celltrain.files.whole import write_whole
-from celltrain.registry import measures
+from celltrain.registry import Measure, measures
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,12 +23,14 @@ COUNTED = "of each row, see counted"
 UNIT = "of each row, see unit"
 CARRIED = "cells, or packets where links carry packets"
 
+OR_PACKETS = "packets where"
+"""What the formulas of columns say that count packets where a link carries these, and else cells."""
+
 OF_ROWS: Mapping[str, Mapping[str, str]] = {
     "summary": {"value": UNIT},
     "series": {"t": "s", "value": UNIT},
     "events": {"t": "s", "position": "B"},
     "distributions": {"low": UNIT, "high": UNIT, "weight": "of each row, see weight_unit"},
-    "flows": dict.fromkeys(("cells_sent", "cells_discarded", "cells_useful", "cells_useless"), CARRIED),
     "ports": {"occupancy_max": "of each row, see buffer_unit"},
 }
 """The units of columns, by frame, that are no measures or have not one unit in all rows."""
@@ -79,10 +81,17 @@ def units_of(frame: str) -> dict[str, str]:
 
     Where the rows of a column differ in their units, it says what tells them.
     """
-    units = {one.name: one.unit for one in measures() if one.frame == frame and one.unit}
-    if frame == "ports":
-        units = {name: COUNTED if unit == "cells" else unit for name, unit in units.items()}
+    units = {one.name: _unit_of(one) for one in measures() if one.frame == frame and one.unit}
     return {**units, **OF_ROWS.get(frame, {})}
+
+
+def _unit_of(column: Measure) -> str:
+    """The unit of a column; of what may count packets instead of cells it says so."""
+    if column.unit != "cells":
+        return column.unit
+    if column.frame == "ports":
+        return COUNTED
+    return CARRIED if column.frame == "flows" and OR_PACKETS in column.formula else column.unit
 
 
 def join(

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltrain import statistics, text
+from celltrain import text
 from celltrain.notes.framing import packet_of
 from celltrain.notes.tables import flow_tables, traffic_of
 from celltrain.quantities import in_base_unit
@@ -41,7 +41,7 @@ PEAKS = ("replication", "port", "switch", "counted", "buffer_unit", "occupancy_m
 
 
 class _Peak(NamedTuple):
-    """The largest occupancy of a port and the largest sample of it: means over the replications."""
+    """The largest occupancy of a port and the largest sample of it, over all replications."""
 
     unit: str
     largest: float
@@ -113,7 +113,7 @@ def _peaks(result: "Result", scenario: Scenario) -> Iterator[tuple[str, _Peak]]:
     for (port, counted, unit), some in full.items():
         both = [(most, sampled[run, port]) for run, most in some if (run, port) in sampled]
         if both:
-            largest, sample = map(statistics.mean, zip(*both, strict=True))
+            largest, sample = map(max, zip(*both, strict=True))
             yield port, _Peak(unit, largest, counted, sample, sizes[port, counted, unit])
 
 
