@@ -146,3 +146,13 @@ def test_reports_have_no_rate_of_runs_that_were_there_already(tmp_path: Path) ->
     more = comparison_report(ct.compare(scenario, sizes, replications=2, out=out))
     assert re.search(r"packet-hops, 2 runs were there already<", more)
     assert "a second" not in more
+
+
+def test_the_excess_of_one_vc_has_no_fairness(scenario: ct.Scenario) -> None:
+    """Its index is 1, whatever the VC gets."""
+    guaranteed = {"category": "gfr", "mcr": "1 Mbit/s", "policing": "tag"}
+    alone = scenario.with_({"flow": [{"name": "1", "vc": guaranteed}]})
+    both = scenario.with_({"vc": guaranteed})
+    shown = [[*ct.run(one, replications=1).shown()] for one in (alone, both)]
+    assert ["excess" in metrics for metrics in shown] == [True, True]
+    assert ["excess_fairness_equal" in metrics for metrics in shown] == [False, True]

@@ -166,7 +166,7 @@ def _sampled(result: "Result", series: "pl.DataFrame", entity: str | None) -> st
         return f"samples of {entity}"
     flows = {*result.flows["flow"]}
     of_ports = series["entity"][0].rpartition("/")[0] not in flows and series["entity"][0] not in flows
-    return f"samples of all {'ports of switches' if of_ports else 'flows'}"
+    return f"samples of {'ports of switches' if of_ports else 'flows'}"
 
 
 def _while_alive(series: "pl.DataFrame", result: "Result") -> "pl.DataFrame":

@@ -1,5 +1,7 @@
 """The results of the replications of one scenario."""
 
+import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -33,6 +35,9 @@ __all__ = ["NO_SCENARIO", "Group", "Result"]
 
 OF_SIZES = ("_tiny", "_small", "_medium", "_large")
 """How metrics end that are about flows of some sizes."""
+
+OF_EXCESS = "excess_fairness"
+"""How the metrics begin that say how VCs share what is left of a link."""
 
 FAIRNESS = "fairness_index"
 """The metric that says how evenly flows share; of one flow alone it is 1, whatever the flow gets."""
@@ -252,8 +257,8 @@ class Result(Frames):
     def shown(self, chosen: Sequence[str] = ()) -> dict[str, statistics.Estimate]:
         """The estimates that tables show, by metric: those that were chosen, or all that say something.
 
-        These are without those of sizes that no completed flow had, and without the fairness of one flow, or
-        of flows that carried nothing.
+        These are without those of sizes that no completed flow had, and without the fairness of one flow, of
+        the excess of one VC, or of flows that carried nothing.
         """
         if chosen:
             return {metric: self.estimate(metric) for metric in chosen}
@@ -263,7 +268,17 @@ class Result(Frames):
             for metric, one in found.items()
             if not (one.undefined == one.n and metric.endswith(OF_SIZES))
             and (metric != FAIRNESS or self.comparable_flows() > 1)
+            and (not metric.startswith(OF_EXCESS) or self._asking_vcs() > 1)
         }
+
+    def _asking_vcs(self) -> int:
+        """How many VCs ask for more than their guarantees, in the replication in which they are most."""
+        every = Counter(
+            replication
+            for replication, excess in self.rows("flows", "replication", "excess")
+            if excess is not None and math.isfinite(excess)
+        )
+        return max(every.values(), default=0)
 
     def comparable_flows(self) -> int:
         """How many flows the fairness index is about: those with TCP, or all where none has it.
