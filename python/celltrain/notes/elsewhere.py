@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from celltrain import statistics, text
+from celltrain import text
 from celltrain.scenario import Scenario
 
 __all__ = ["LOAD", "Load", "is_any_worse", "is_chosen", "loads", "port_sentence", "worse"]
@@ -79,7 +79,11 @@ class Load(NamedTuple):
 
 
 def loads(rows: Iterable[Sequence[Any]]) -> dict[str, Load]:
-    """The ports of switches by their names; of rows of `LOAD`, in any number of replications."""
+    """The ports of switches by their names; of rows of `LOAD`, in any number of replications.
+
+    A queue grows if it is longer at the end than after the warm-up in every replication. A sawtooth ends
+    anywhere, and a queue that fills after the warm-up and stays so holds that on average.
+    """
     found: dict[str, list[Sequence[Any]]] = {}
     for port, of_switch, *values in rows:
         if of_switch:
@@ -88,32 +92,24 @@ def loads(rows: Iterable[Sequence[Any]]) -> dict[str, Load]:
 
 
 def _load(rows: Sequence[Sequence[Any]]) -> Load:
-    (counted, *_), units, *numbers = zip(*rows, strict=True)
-    # What nothing crosses has no mean delay.
-    known = ([one if one is not None and math.isfinite(one) else 0.0 for one in column] for column in numbers)
-    shares, arrived, forwarded, discarded, held, largest, delays = known
-    grown = _grown(zip(arrived, forwarded, discarded, held, largest, strict=True))
-    return Load(
-        statistics.mean(shares),
-        sum(arrived),
-        sum(discarded),
-        statistics.mean(held),
-        statistics.mean(delays),
-        grown if {counted} == {*units} else 0.0,
-        str(counted),
-    )
+    """The means of a port; one loop, as a large network has many ports."""
+    used = arrived = discarded = held = delay = grown = 0.0
+    grows, unit, is_alike = True, "cells", True
+    for counted, buffer_unit, *numbers in rows:
+        share, came, went, lost, mean, most, wait = map(_known, numbers)
+        more = came - went - lost
+        used, arrived, discarded = used + share, arrived + came, discarded + lost
+        held, delay, grown = held + mean, delay + wait, grown + more
+        grows = grows and more >= max(GROWS * most, MANY) and mean < FILLED * most
+        unit, is_alike = str(counted), is_alike and counted == buffer_unit
+    count = len(rows)
+    more = grown / count if grows and is_alike else 0.0
+    return Load(used / count, arrived, discarded, held / count, delay / count, more, unit)
 
 
-def _grown(rows: Iterable[tuple[float, float, float, float, float]]) -> float:
-    """By how much a queue is longer at the end than after the warm-up, if it is in every replication.
-
-    A sawtooth ends anywhere, and a queue that fills after the warm-up and stays so holds that on average.
-    """
-    every = [
-        (arrived - forwarded - discarded, held, most) for arrived, forwarded, discarded, held, most in rows
-    ]
-    grows = all(grown >= max(GROWS * most, MANY) and held < FILLED * most for grown, held, most in every)
-    return statistics.mean([grown for grown, *_ in every]) if grows else 0.0
+def _known(value: float | None) -> float:
+    """A number of a port; 0 where there is none, as the mean delay of what nothing crosses."""
+    return value if value is not None and math.isfinite(value) else 0.0
 
 
 def is_chosen(scenario: Scenario) -> bool:

@@ -72,13 +72,16 @@ def means(rows: Iterable[Sequence[Any]]) -> list[Flow]:
     flows: dict[Any, list[Sequence[Any]]] = {}
     for row in rows:
         flows.setdefault(row[0], []).append(row)
-    found = []
-    for name, some in flows.items():
-        _, source, destination, category, circuit, *_ = some[0]
-        columns = zip(*(row[5:] for row in some), strict=True)
-        means = (mean(finite(column), math.nan) for column in columns)
-        found.append(Flow(name, source, destination, category, circuit, *means))
-    return found
+    return [Flow(*some[0][:5], *map(_mean, *(row[5:] for row in some))) for some in flows.values()]
+
+
+def _mean(*values: float | None) -> float:
+    """The mean of a flow over replications; `mean` and `finite` in one, as there may be very many flows."""
+    total = count = 0.0
+    for value in values:
+        if value is not None and math.isfinite(value):
+            total, count = total + value, count + 1
+    return total / count if count else math.nan
 
 
 def finite(values: Iterable[float | None]) -> list[float]:
