@@ -35,6 +35,7 @@ __all__ = [
     "told_apart",
     "total",
     "traces",
+    "with_gaps",
     "within",
 ]
 
@@ -176,6 +177,15 @@ def decimate(trace: Trace, points: int) -> Trace:
         bucket = trace.value[low:high]
         kept += sorted({low + int(bucket.argmin()), low + int(bucket.argmax())})
     return replace(trace, t=trace.t[kept], value=trace.value[kept])
+
+
+def with_gaps(trace: Trace, longest: float) -> Trace:
+    """The same, with gaps in lines where samples are further apart than so many seconds."""
+    import numpy as np
+
+    apart = np.flatnonzero(np.diff(trace.t) > longest) + 1
+    between = (trace.t[apart - 1] + trace.t[apart]) / 2
+    return replace(trace, t=np.insert(trace.t, apart, between), value=np.insert(trace.value, apart, np.nan))
 
 
 def common_scale(every: Sequence[Trace]) -> float:

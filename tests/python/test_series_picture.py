@@ -221,6 +221,23 @@ def test_windows_of_transfers_that_do_not_end_are_whole(scenario: ct.Scenario) -
         assert "with its" not in figure.get_supxlabel()
 
 
+def test_periods_without_a_value_are_gaps_in_lines(scenario: ct.Scenario) -> None:
+    """Where no frame arrived there is no delay, and a line went from the value before to the one behind."""
+    often = {"kind": "cbr", "rate": "1 Mbit/s", "packet": "40 B"}
+    rare = {"kind": "bursty", "bytes": "100 B", "every": "50 ms"}
+    flow = [{"name": "1", "traffic": often}, {"name": "2", "traffic": rare}]
+    made = ct.run(scenario.with_({"flow": flow, "measures.delays": "all"}), trace=True, replications=1)
+    (axis,) = made.plot.series("sampled_delay_max").axes
+    dense, _, sparse, marks = axis.lines
+    assert not np.isnan(np.asarray(dense.get_ydata())).any()
+    values = [*np.asarray(sparse.get_ydata())]
+    assert np.isnan(values[1::2]).all(), "each burst stands alone"
+    assert not np.isnan(values[::2]).any()
+    assert marks.get_marker() == "."
+    (axis,) = made.plot.series("delivered").axes
+    assert len(axis.lines) == 1
+
+
 def test_windows_begin_with_their_connections(scenario: ct.Scenario, tmp_path: Path) -> None:
     """A sender has its first window before its connection begins, which was drawn, and was in the sum."""
     late = [{"name": "1", "start": "50 ms"}, {"name": "2", "start": "60 ms .. 70 ms"}]

@@ -25,7 +25,7 @@ from celltrain.plots.style import (
 )
 from celltrain.plots.transfers import said_of_lives
 from celltrain.text import either, scale, with_unit
-from celltrain.traces import Trace, Windows, decimate, height_told, strip_heights
+from celltrain.traces import Trace, Windows, decimate, height_told, strip_heights, with_gaps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,6 +66,9 @@ FULL, CUT = 0.92, 0.98
 HIGHER = "; higher peaks are cut off"
 """What is said where there are some."""
 
+MISSING = 1.5
+"""Sample periods between two values from which on there is none between them."""
+
 NAMED = 0.13
 """Inches of strips that have space for one name."""
 
@@ -94,6 +97,8 @@ class SeriesPanel:
     """Heights to compare the series with, by their names, which have their values."""
     schedule: Schedule = NOTHING
     """What its scenario schedules on links."""
+    period: float | None = None
+    """The sample period of series that have no value in some of them: there are gaps in their lines."""
 
 
 def over_time(every: Sequence[SeriesPanel], span: tuple[float, float] | None = None) -> "Figure":
@@ -123,9 +128,11 @@ def over_time(every: Sequence[SeriesPanel], span: tuple[float, float] | None = N
         for (axis,), panel in zip(axes, every, strict=True):
             own = looks if is_shared else look_of(_coloured(panel.traces))
             for trace, name in zip(panel.traces, _coloured(panel.traces), strict=True):
-                line = decimate(trace, POINTS)
+                line = _line(trace, panel.period)
                 colour, style = own[name]
                 axis.plot(line.t / factor, line.value / size, color=colour, linestyle=style, linewidth=0.8)
+                if panel.period is not None:  # a value between two gaps makes no line
+                    axis.plot(line.t / factor, line.value / size, ".", color=colour, markersize=1.5)
             titled(axis, panel.title)
             if not is_shared:
                 keyed(axis, own, right=BEHIND if panel.levels else 1.0)
@@ -142,6 +149,15 @@ def over_time(every: Sequence[SeriesPanel], span: tuple[float, float] | None = N
         far = (f"above the picture: {name}" for name in levels if name not in near)
         noted(figure, _of_groups(every), *far, *legend_of((panel.schedule for panel in every), shown))
     return figure
+
+
+def _line(trace: Trace, period: float | None) -> Trace:
+    """What is drawn of a trace: with gaps where it lacks values of two sample periods or more."""
+    if period is None:
+        return decimate(trace, POINTS)
+    # Of very many samples those that are drawn lie so far apart by themselves.
+    step = period * max(1.0, 2 * len(trace.t) / POINTS)
+    return with_gaps(decimate(trace, POINTS), MISSING * step)
 
 
 def in_bits(trace: Trace) -> Trace:

@@ -1,6 +1,6 @@
 """What results have over time: queues, windows and other series."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -40,6 +40,9 @@ NO_LOSS = ": TCP has no threshold before it loses something"
 
 NO_POINTS = ": average it over a shorter time"
 """Why goodput over time may have no points."""
+
+SPARSE = ("sampled_delay_mean", "sampled_delay_max")
+"""Series that have no value in sample periods in which nothing arrived."""
 
 WINDOW = "cwnd"
 """The series of congestion windows, each of which lasts as long as its connection."""
@@ -209,13 +212,24 @@ def series_of(
         title = ": ".join(filter(None, (variant, part or (shown[0].entity if len(shown) == 1 else ""))))
         scenario = _known(scenarios[variant]) if name in (GOODPUT, "acr") else None
         levels = {} if scenario is None else _link_rate(scenario)
-        return SeriesPanel(title, shown, title_of, levels, schedule_of(scenarios[variant]))
+        schedule, period = (
+            schedule_of(scenarios[variant]),
+            _period(traced(result)) if name in SPARSE else None,
+        )
+        return SeriesPanel(title, shown, title_of, levels, schedule, period)
 
     every = of_each({variant: partial(panel, variant, result) for variant, result in results.items()})
     drawn = alike([*every.values()], [groups_of(result.flows) for result in results.values()])
     if time is None and name in (WINDOW, GOODPUT):  # windows may end before the run does
         time = 0.0, last_sample()
     return over_time(drawn, time)
+
+
+def _period(every: "Iterable[Trace]") -> float | None:
+    """The sample period of some traces: the least time between two samples of one of them."""
+    import numpy as np
+
+    return min((float(np.diff(one.t).min()) for one in every if len(one.t) > 1), default=None)
 
 
 def _known(make: "Callable[[], Scenario]") -> Scenario | None:
