@@ -126,6 +126,12 @@ def test_groups_of_a_topology_are_called_by_their_numbers(scenario: ct.Scenario)
             "group 12",
             'expected another name than "group 12", which stands for a group without',
         ),
+        (
+            "flow",
+            "name",
+            "group 1",
+            'expected another name than "group 1", which stands for a group without',
+        ),
     ],
 )
 def test_names_that_cannot_be_chosen_are_refused(

@@ -310,3 +310,51 @@ def test_the_legend_covers_no_line() -> None:
         points = np.column_stack([every, y[np.searchsorted(x, every, side="right") - 1]])
         inside = axis.transLimits.transform(points)
         assert not any(box.contains(*point) for point in inside)
+
+
+CROSSED = {
+    "schema": 1,
+    "name": "two ports that lose",
+    "duration": "2 s",
+    "warm-up": "1 s",
+    "topology": {"kind": "parking-lot", "switches": 3, "sources": 1},
+    "link": {"framing": "packets", "rate": "20 Mbit/s", "delay": "2 ms", "exit": {"rate": "8 Mbit/s"}},
+    "switch": {"buffer": "10 packets"},
+    "tcp": {"stack": "newreno"},
+    "link-override": [{"from": "switch1", "to": "switch2", "link": {"rate": "10 Mbit/s"}}],
+}
+"""A connection that loses packets at two ports on its way, and none of whose ACKs are lost."""
+
+
+@pytest.mark.parametrize("framing", ["packets", "cells"])
+def test_the_picture_says_where_and_when_switches_discarded(framing: str) -> None:
+    """A segment that was sent again had been lost somewhere, and the picture did not say where."""
+    scenario = ct.Scenario.from_dict(CROSSED).with_(
+        {"link.framing": framing, "switch.buffer": "10 packets" if framing == "packets" else "120 cells"}
+    )
+    above, _, events = flow_of_run(scenario, "1", (0.0, 2.0)).axes
+    marks = {str(one.get_label()): one for one in above.lines if "discarded" in str(one.get_label())}
+    assert [*marks] == ["discarded at switch1 > switch2", "discarded at switch3 > dest1"]
+    assert legend_of(above)[-2:] == [*marks]
+    whole = ct.run(scenario.with_({"warm-up": "0 s"}), replications=1)
+    counts = {label: len(np.asarray(one.get_xdata())) for label, one in marks.items()}
+    assert sum(counts.values()) == whole.flows.filter(flow="1")["cells_discarded"][0]
+    alone = whole.ports.filter(port="switch1 > switch2")["cells_discarded"][0]
+    assert counts["discarded at switch1 > switch2"] == alone, "no other flow crosses it"
+    told = events.texts[0].get_text().splitlines()[-2:]
+    assert told[0] == f"switch1 > switch2 discarded {alone:,} {framing} of its data (buffer full {alone:,})"
+    assert told[1].startswith(
+        f"switch3 > dest1 discarded {counts['discarded at switch3 > dest1']:,} {framing}"
+    )
+
+
+def test_discards_of_which_nothing_is_known_are_not_called_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = ct.Scenario.from_dict(CROSSED)
+    monkeypatch.setattr("celltrain.plots.discards.MOST_FOLLOWED", 100)
+    above, _, events = flow_of_run(scenario, "1", (0.0, 2.0)).axes
+    assert not [one for one in above.lines if "discarded" in str(one.get_label())]
+    said = "which data switch1 > switch2 discarded is not known: show a shorter time"
+    assert said in events.texts[0].get_text()
+    shared = {"topology": {"kind": "backbone", "pairs": 1, "flows": 2}, "link-override": []}
+    _, _, events = flow_of_run(scenario.with_(shared), "1", (0.0, 2.0)).axes
+    assert "discarded" not in events.texts[0].get_text(), "the other connection of the VC may have lost it"

@@ -350,7 +350,8 @@ def flow(
 ) -> None:
     """Draw a TCP connection: what it sends, and why.
 
-    The picture shows sequence numbers, ACKs, windows, and the events with their causes.
+    The picture shows sequence numbers, ACKs, windows, the events with their causes, and what switches
+    discarded of it.
     """
     target = _target(out, f"flow-{file_stem(name.replace('/', '-'))}")
     if options.is_folder(source):

@@ -3,10 +3,12 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, Literal
 
 from celltrain.errors import InputError, unknown
 from celltrain.experiment import Task, alone
+from celltrain.plots.discards import Discards, discards_of
 from celltrain.plots.flow_events import FlowEvent, detail_of, flow_events
 from celltrain.plots.style import COLOURS, panels, styled, titled
 from celltrain.plots.transfers import WHOLE, lives_of_record, while_alive
@@ -43,6 +45,9 @@ NO_EVENTS = "the sender had no event in this time: no loss, timeout or mark (dup
 MANY = 4000
 """Points from which on a series is drawn as pixels in vector formats too, which would be slow to show."""
 
+
+BELOW = -0.03
+"""Where discards stand below a panel, as a part of its height: no legend covers them there."""
 
 LANES = 3
 """Heights at which numbers of events stand, so that neighbours do not cover each other."""
@@ -111,7 +116,8 @@ def flow_of_run(
     """
     check_flow(scenario, name)
     period = max((span[1] - span[0]) / SAMPLES, scenario.duration / MOST_SAMPLES)
-    sampled = scenario.with_(sample=f"{max(round(period * 1e9), 1)} ns")
+    # The whole run counts: what is measured does not change what happens.
+    sampled = scenario.with_({"sample": f"{max(round(period * 1e9), 1)} ns", "warm-up": "0 s"})
     master = scenario.seed if seed is None else seed
     record = alone(Task(sampled, master, replication, trace=True, events=True))
 
@@ -130,7 +136,8 @@ def flow_of_run(
     if name not in scenario.core.flow_names() and span == (0.0, scenario.duration):
         span = _lifetime(drawn, span)
     title = f"{scenario.name}: flow {name}, seed {master}, replication {replication}"
-    return flow(title, drawn, flow_events(events, name), span)
+    lost = discards_of(scenario, record, name, span, master)
+    return flow(title, drawn, flow_events(events, name), span, lost)
 
 
 def segment_sizes(scenario: Scenario) -> list[float]:
@@ -225,7 +232,13 @@ def _lifetime(drawn: FlowTraces, span: tuple[float, float]) -> tuple[float, floa
     return max(span[0], begin - space), min(span[1], end + space)
 
 
-def flow(title: str, drawn: FlowTraces, events: Sequence[FlowEvent], span: tuple[float, float]) -> "Figure":
+def flow(
+    title: str,
+    drawn: FlowTraces,
+    events: Sequence[FlowEvent],
+    span: tuple[float, float],
+    lost: Sequence[Discards] = (),
+) -> "Figure":
     """Sequence numbers and ACKs of a connection, below them its windows, and its events with their causes.
 
     Args:
@@ -233,17 +246,18 @@ def flow(title: str, drawn: FlowTraces, events: Sequence[FlowEvent], span: tuple
         drawn: what the connection did.
         events: what happened to it, in order.
         span: the time to show, in seconds.
+        lost: what switches discarded of it.
     """
     shown = [event for event in events if span[0] <= event.t <= span[1]]
     scaled = scale(span[1] - span[0], "s")
     factor, unit = scaled
-    lines = _listing(shown, scaled)
+    lines = [*_listing(shown, scaled), *(one.text for one in lost)]
     with styled():
         heights = (4.0, 1.7, 0.17 * len(lines) + 0.1)
         figure, ((above,), (below,), (notes,)) = panels(
             3, 1, 9.0, sum(heights) + 0.9, height_ratios=list(heights)
         )
-        _sequence(above, drawn, span, factor)
+        _sequence(above, drawn, lost, span, factor)
         _windows(below, drawn, span, factor)
         lanes = _mark(above, below, shown, span, factor)
         titled(above, title, pad=6 + 11 * lanes)
@@ -290,8 +304,10 @@ def _stepped(trace: Trace, span: tuple[float, float], factor: float, end: float)
     return replace(trace, t=t / factor, value=value)
 
 
-def _sequence(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor: float) -> None:
-    """What was sent and acknowledged, counted from the start of the data."""
+def _sequence(
+    axis: "Axes", drawn: FlowTraces, lost: Sequence[Discards], span: tuple[float, float], factor: float
+) -> None:
+    """What was sent and acknowledged, counted from the start of the data, and what was discarded."""
     looks: list[tuple[str, Trace, dict[str, Any]]] = [
         ("sent", drawn.sent, {"marker": ".", "markersize": 4, "linestyle": "", "color": COLOURS[0]}),
         (
@@ -322,8 +338,28 @@ def _sequence(axis: "Axes", drawn: FlowTraces, span: tuple[float, float], factor
     axis.set_ylabel(with_unit("sequence number", unit))
     axis.set_xlim(span[0] / factor, span[1] / factor)
     axis.tick_params(axis="x", labelbottom=False)
-    if axis.lines:
-        axis.legend(loc=_free_corner(axis))
+    if not axis.lines:
+        return
+    corner = _free_corner(axis)
+    _discards(axis, lost, factor)
+    axis.legend(loc=corner)
+
+
+def _discards(axis: "Axes", lost: Sequence[Discards], factor: float) -> None:
+    """Marks below a panel where a port discarded something, with a colour for each port."""
+    for one, colour in zip((one for one in lost if len(one.t)), cycle(COLOURS[3:]), strict=False):
+        axis.plot(
+            one.t / factor,
+            [BELOW] * len(one.t),
+            label=f"discarded at {one.port}",
+            marker="v",
+            markersize=4,
+            linestyle="",
+            color=colour,
+            transform=axis.get_xaxis_transform(),
+            clip_on=False,
+            rasterized=len(one.t) > MANY,
+        )
 
 
 def _free_corner(axis: "Axes") -> "Corner":

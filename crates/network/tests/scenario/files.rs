@@ -300,6 +300,10 @@ fn errors_say_line_key_and_what_was_expected() {
             "[[group]]\nname = \"group 2\"",
             "10: group.0.name: expected another name than \"group 2\", which stands for a group without one",
         ),
+        (
+            "[[flow]]\nname = \"group 2\"",
+            "10: flow.0.name: expected another name than \"group 2\", which stands for a group without one",
+        ),
         ("[host]\nip-spread = 1.5", "10: host.ip-spread: expected 0 to 1, found 1.5"),
         (
             "[host]\nip-rate = \"0 packet/s\"",

@@ -26,13 +26,6 @@ pub(super) fn check(spec: &Spec) -> Checked {
         let key = || format!("group.{index}.name");
         name(&group.name, key)?;
         selectable(&group.name, key)?;
-        if stands_for_a_number(&group.name) {
-            let message = format!(
-                "expected another name than \"{}\", which stands for a group without one",
-                group.name
-            );
-            return Err(Problem::new(key(), message));
-        }
     }
     for (index, flow) in spec.flow.iter().enumerate() {
         let key = || format!("flow.{index}.name");
@@ -56,6 +49,10 @@ fn name(name: &str, key: impl FnOnce() -> String) -> Checked {
 
 /// Checks that a measure of a group or a flow, as "goodput of web", can be chosen, also in a list of measures.
 fn selectable(name: &str, key: impl FnOnce() -> String) -> Checked {
+    if stands_for_a_number(name) {
+        let message = format!("expected another name than \"{name}\", which stands for a group without one");
+        return Err(Problem::new(key(), message));
+    }
     let expected = if name.contains(',') {
         "without commas, which divide lists of measures"
     } else if name.trim() != name {

@@ -1,0 +1,107 @@
+"""Where switches discarded what a connection sent: the ports on its way, followed cell by cell."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from celltrain.cells import Cells, port_facts, port_names, read_cells, units_within
+from celltrain.errors import InputError
+from celltrain.text import counted
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from celltrain.results import Record
+    from celltrain.scenario import Scenario
+
+__all__ = ["Discards", "discards_of"]
+
+DATA, ACKS = "data", "ACKs"
+
+MOST_FOLLOWED = 300_000
+"""Cells or packets that the link of a port may carry in the time in which each is followed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Discards:
+    """What a port discarded of a connection in some time."""
+
+    port: str
+    t: "NDArray[np.float64]"
+    """When, in seconds: a time for each cell or packet; none where these were not followed."""
+    text: str
+    """What is said of it."""
+
+
+def discards_of(
+    scenario: "Scenario", record: "Record", name: str, span: tuple[float, float], seed: int
+) -> list[Discards]:
+    """What each port of a switch discarded of a connection, in the order of its way and of the way back.
+
+    Ports that discarded nothing of it are left out, by the counts of the whole run first. Cells of flows that
+    share a VC, and of the short flows of one source, cannot be told apart: of these nothing is known. What
+    links lose is none of it.
+
+    Args:
+        scenario: what ran.
+        record: the replication, with the counts of the whole run.
+        name: the flow.
+        span: the time, in seconds.
+        seed: the master seed.
+    """
+    circuits = dict(zip(record.flows["flow"], record.flows["circuit"], strict=True))
+    if name not in circuits or Counter(circuits.values())[circuits[name]] > 1:
+        return []
+    of_switches = {*port_names(scenario)}
+    counts = zip(record.ports["port"], record.ports["cells_discarded"], strict=True)
+    losing = {port for port, lost in counts if lost and port in of_switches}
+    ((there, back),) = scenario.core.ports_of([name])
+    ways = [(port, DATA) for port, _ in there] + [(port, ACKS) for port, _ in back]
+    ports = [(port, what) for port, what in ways if port in losing]
+    found = (_at(scenario, record, name, what, port, span, seed) for port, what in ports)
+    return [one for one in found if one is not None]
+
+
+def _at(
+    scenario: "Scenario",
+    record: "Record",
+    name: str,
+    what: str,
+    port: str,
+    span: tuple[float, float],
+    seed: int,
+) -> Discards | None:
+    """What one port discarded of it; None if that is nothing."""
+    import numpy as np
+
+    facts = port_facts(scenario, port)
+    unknown = f"which {what} {port} discarded is not known"
+    if units_within(facts, span) > MOST_FOLLOWED:
+        return Discards(port, np.empty(0), f"{unknown}: show a shorter time")
+    try:
+        cells = read_cells(scenario, facts, span, seed, record.replication)
+    except InputError as error:
+        return Discards(port, np.empty(0), f"{unknown}: {error}")
+    own = cells.discarded & (np.array(cells.flow) == (name if what == DATA else f"{name} ACK"))
+    if not own.any():
+        return None
+    return Discards(port, _times(cells)[own], _said(cells, own, facts.framing, what, port))
+
+
+def _times(cells: Cells) -> "NDArray[np.float64]":
+    """When cells were discarded: as they came, or when others pushed them out or they left the queue."""
+    import numpy as np
+
+    return np.where(np.isnan(cells.left), cells.arrived, cells.left)
+
+
+def _said(cells: Cells, own: "NDArray[np.bool_]", framing: str, what: str, port: str) -> str:
+    """How much was discarded, and why."""
+    reasons = Counter(reason for reason, is_own in zip(cells.reason, own, strict=True) if is_own)
+    why = ", ".join(
+        f"{reason.removeprefix('discarded_').replace('_', ' ')} {count:,}"
+        for reason, count in reasons.most_common()
+    )
+    count = counted(int(own.sum()), framing.removesuffix("s"))
+    return f"{port} discarded {count} of its {what} ({why})"
