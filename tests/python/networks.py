@@ -138,3 +138,31 @@ CHAIN: dict[str, Any] = {
 def chain(changes: dict[str, Any] | None = None) -> ct.Scenario:
     """The same with changes."""
     return ct.Scenario.from_dict(CHAIN).with_(changes or {})
+
+
+def of_both_framings() -> ct.Scenario:
+    """A network of cells beside one of packets: a queue of 1700 cells, and one of 50 packets."""
+    nodes = [{"name": name, "kind": "host" if name in "abcd" else "switch"} for name in "abcdstuv"]
+    cells = [
+        {"from": "a", "to": "s"},
+        {"from": "s", "to": "t", "rate": "10 Mbit/s"},
+        {"from": "t", "to": "b"},
+    ]
+    packets = [
+        {"from": "c", "to": "u"},
+        {"from": "u", "to": "v", "rate": "10 Mbit/s"},
+        {"from": "v", "to": "d"},
+    ]
+    links = [*cells, *(one | {"framing": "packets"} for one in packets)]
+    return ct.Scenario.from_dict(
+        {
+            "schema": 1,
+            "name": "cells beside packets",
+            "duration": "600 ms",
+            "topology": {"kind": "graph", "node": nodes, "link": links},
+            "link": {"rate": "100 Mbit/s", "delay": "3 ms"},
+            "switch": {"buffer": "unlimited", "discard": {"policy": "tail-drop"}},
+            "tcp": {"stack": "linux", "receive-window": "100 kB"},
+            "flow": [{"name": "1", "from": "a", "to": "b"}, {"name": "2", "from": "c", "to": "d"}],
+        }
+    )

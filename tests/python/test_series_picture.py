@@ -12,6 +12,7 @@ from celltrain.files.folder import claim
 from celltrain.plots.files import lay_out
 from celltrain.plots.series import SeriesPanel, over_time
 from celltrain.traces import Trace, Windows, delivered_of
+from networks import of_both_framings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -219,6 +220,30 @@ def test_windows_of_transfers_that_do_not_end_are_whole(scenario: ct.Scenario) -
         for line, one in zip(figure.axes[0].lines, result.traces("cwnd"), strict=True):
             assert len(np.asarray(line.get_xdata())) == len(one.t)
         assert "with its" not in figure.get_supxlabel()
+
+
+def test_cells_and_packets_have_scales_of_their_own(tmp_path: Path) -> None:
+    """Fifty packets looked like nothing beside the 1700 cells that carry as much."""
+    both = of_both_framings()
+    result = ct.run(both, trace=True, replications=1)
+    ports = [one for one in result.traces("occupancy") if one.entity in ("s > t", "u > v")]
+    figure = plots.occupancy(ports)
+    assert [axis.get_title(loc="left") for axis in figure.axes] == ["s > t, in cells", "u > v, in packets"]
+    for axis, port in zip(figure.axes, ports, strict=True):
+        assert axis.get_ylim()[1] == pytest.approx(1.05 * port.value.max())
+    report = result.write(tmp_path / "out") / "report.html"
+    assert "In cells or packets, to one scale for each: the bottleneck, s &gt; t, and" in report.read_text()
+    of_packets = {"link.framing": "packets", "topology.link.0.framing": "packets"}
+    changed = both.with_(
+        {**of_packets, "topology.link.1.framing": "packets", "topology.link.2.framing": "packets"}
+    )
+    found = ct.compare(both, {"cells": {}, "packets": changed}, replications=1, trace=True)
+    upper, lower = found.plot.series("occupancy", "s > t").axes
+    assert [upper.get_ylabel(), lower.get_ylabel()] == ["occupancy (cells)", "occupancy (packets)"]
+    assert lower.get_ylim()[1] < upper.get_ylim()[1] / 10
+    label = result.plot.cdf("occupancy").axes[0].get_xlabel()
+    assert label == "occupancy (cells or packets)"
+    assert result.plot.cdf("occupancy", "u > v").axes[0].get_xlabel() == "occupancy (packets)"
 
 
 def test_periods_without_a_value_are_gaps_in_lines(scenario: ct.Scenario) -> None:

@@ -132,12 +132,12 @@ def values_of(result: "Result", name: str, entity: str | None = None, begin: flo
         chosen = frame.filter(pl.col("metric") == name)
         if chosen.is_empty():
             raise unknown_metric(name, known_metrics(result))
-        unit = chosen["unit"][0]
         if entity is not None and "entity" not in chosen.columns:
             raise InputError(f"{name} is of the whole run: it has no values of {entity} alone")
         over = _over_runs(result, _sampled(result, chosen, entity) if "entity" in chosen.columns else "")
         if entity is not None:
             chosen = _of(chosen, "entity", entity)
+        unit = either(chosen["unit"].unique(maintain_order=True))  # some ports may count packets
         if "t" in chosen.columns and begin > 0:
             chosen, when = _measured(chosen, name, begin), " after the warm-up"
         if name == WINDOW:

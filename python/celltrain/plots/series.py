@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from celltrain.cells import CELL_BITS, CELL_RATE
 from celltrain.plots.schedule import NOTHING, Schedule, legend_of, mark
@@ -102,7 +102,7 @@ class SeriesPanel:
 
 
 def over_time(every: Sequence[SeriesPanel], span: tuple[float, float] | None = None) -> "Figure":
-    """Time series as lines, one panel per run, all panels over the same time and to one scale.
+    """Time series as lines, one panel per run, all panels over the same time and, in one unit, to one scale.
 
     A group has one look in all panels. Where there are more than colours, each panel has a key of its own if
     it has few lines. Levels that lie far above every series are told below the picture.
@@ -115,17 +115,13 @@ def over_time(every: Sequence[SeriesPanel], span: tuple[float, float] | None = N
     looks = look_of(_coloured(drawn))
     most = max(len({*_coloured(panel.traces)}) for panel in every)
     is_shared = len(looks) <= len(COLOURS) or most > len(COLOURS)
-    top = max(float(trace.value.max()) for trace in drawn)
-    low = min(0.0, *(float(trace.value.min()) for trace in drawn))
-    levels = {name: height for panel in every for name, height in panel.levels.items()}
-    near = {name: height for name, height in levels.items() if height <= NEAR * top}
-    top = MARGIN * max([top, *near.values()]) or 1.0
-    counted = either(trace.unit for trace in drawn)
-    size, prefixed = scale(top / MARGIN, counted)
+    scales = _scales(every)
+    is_alike = len({*scales}) == 1
     with styled():
         factor, unit = _time_axis(drawn, span)
-        figure, axes = panels(len(every), 1, 8.0, LINES * len(every) + 0.8, sharex=True, sharey=True)
-        for (axis,), panel in zip(axes, every, strict=True):
+        figure, axes = panels(len(every), 1, 8.0, LINES * len(every) + 0.8, sharex=True, sharey=is_alike)
+        for (axis,), panel, vertical in zip(axes, every, scales, strict=True):
+            size = vertical.size
             own = looks if is_shared else look_of(_coloured(panel.traces))
             for trace, name in zip(panel.traces, _coloured(panel.traces), strict=True):
                 line = _line(trace, panel.period)
@@ -136,19 +132,50 @@ def over_time(every: Sequence[SeriesPanel], span: tuple[float, float] | None = N
             titled(axis, panel.title)
             if not is_shared:
                 keyed(axis, own, right=BEHIND if panel.levels else 1.0)
-            axis.set_ylabel("\n".join(evenly_wrapped(with_unit(panel.label, prefixed), LABEL)))
-            here = {name: height / size for name, height in panel.levels.items() if name in near}
-            named_levels(axis, here, line=LEVEL / LINES * top / size)
+            axis.set_ylabel("\n".join(evenly_wrapped(with_unit(panel.label, vertical.unit), LABEL)))
+            here = {name: height / size for name, height in panel.levels.items() if height <= vertical.top}
+            named_levels(axis, here, line=LEVEL / LINES * vertical.top / size)
+            axis.set_ylim(vertical.low / size, vertical.top / size)
         axes[-1][0].set_xlabel(with_unit("time", unit))
-        axes[0][0].set_ylim(low / size, top / size)
         shown = _over((axis for (axis,) in axes), drawn, factor, span)
         for (axis,), panel in zip(axes, every, strict=True):
             mark([axis], panel.schedule, shown, factor)
         if is_shared:
             keyed(figure, looks)
-        far = (f"above the picture: {name}" for name in levels if name not in near)
-        noted(figure, _of_groups(every), *far, *legend_of((panel.schedule for panel in every), shown))
+        both = [*zip(every, scales, strict=True)]
+        far = (name for panel, one in both for name, height in panel.levels.items() if height > one.top)
+        above = (f"above the picture: {name}" for name in dict.fromkeys(far))
+        noted(figure, _of_groups(every), *above, *legend_of((panel.schedule for panel in every), shown))
     return figure
+
+
+class _Scale(NamedTuple):
+    """What the axis of y of a panel shows."""
+
+    low: float
+    top: float
+    size: float
+    """What stands as 1 on the axis."""
+    unit: str
+
+
+def _scales(every: Sequence[SeriesPanel]) -> list[_Scale]:
+    """The scale of each panel: one for all in a unit, as cells and packets have nothing in common."""
+    units = [either(trace.unit for trace in panel.traces) for panel in every]
+    known = {
+        unit: _scale([panel for panel, own in zip(every, units, strict=True) if own == unit], unit)
+        for unit in dict.fromkeys(units)
+    }
+    return [known[unit] for unit in units]
+
+
+def _scale(every: Sequence[SeriesPanel], unit: str) -> _Scale:
+    """The scale of some panels, with levels that are not far above what they show."""
+    values = [trace.value for panel in every for trace in panel.traces]
+    largest = max(float(value.max()) for value in values)
+    near = [one for panel in every for one in panel.levels.values() if one <= NEAR * largest]
+    top = MARGIN * max([largest, *near]) or 1.0
+    return _Scale(min(0.0, *(float(value.min()) for value in values)), top, *scale(top / MARGIN, unit))
 
 
 def _line(trace: Trace, period: float | None) -> Trace:
@@ -292,17 +319,20 @@ def occupancy(
 ) -> "Figure":
     """The occupancy of every port over time, one panel each, with a line at the `capacity`.
 
-    Changes that the scenario schedules on links are marked.
+    Panels in one unit have one scale. Changes that the scenario schedules on links are marked.
     """
+    tops = dict.fromkeys((port.unit for port in ports), capacity or 1.0)
+    for port in ports:
+        tops[port.unit] = max(tops[port.unit], float(port.value.max(initial=1)))
+    is_alike = len(tops) == 1
     with styled():
-        figure, axes = panels(len(ports), 1, 8.0, 1.2 * len(ports) + 0.8, sharex=True, sharey=True)
+        figure, axes = panels(len(ports), 1, 8.0, 1.2 * len(ports) + 0.8, sharex=True, sharey=is_alike)
         colours = colour_of([port.entity for port in ports])
-        top = max(*(float(port.value.max(initial=1)) for port in ports), capacity or 1.0)
         factor, time = _time_axis(ports)
         for (axis,), port in zip(axes, (decimate(port, POINTS) for port in ports), strict=True):
             axis.plot(port.t / factor, port.value, color=colours[port.entity], linewidth=0.7)
-            titled(axis, port.entity)
-            axis.set_ylim(0, 1.05 * top)
+            titled(axis, port.entity if is_alike else f"{port.entity}, in {port.unit}")
+            axis.set_ylim(0, 1.05 * tops[port.unit])
             if capacity is not None:
                 axis.axhline(capacity, color="#555555", linewidth=0.8, linestyle="--")
         axes[-1][0].set_xlabel(with_unit("time", time))

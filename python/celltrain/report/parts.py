@@ -64,9 +64,11 @@ def windows_caption(windows: Windows, groups: Mapping[str, str]) -> str:
 
 
 def occupancy_chart(ports: Sequence[Trace], label: str) -> dict[str, Any]:
-    """The occupancy of every port as strips over the same time."""
-    top, (factor, _) = _top(ports), _time_axis(ports)
-    return _strips([_strip(trace, top, factor, 80) for trace in ports], ports, label)
+    """The occupancy of every port as strips over the same time; those in one unit have one scale."""
+    units = dict.fromkeys(port.unit for port in ports)
+    tops = {unit: _top([port for port in ports if port.unit == unit]) for unit in units}
+    factor, _ = _time_axis(ports)
+    return _strips([_strip(trace, tops[trace.unit], factor, 80) for trace in ports], ports, label)
 
 
 def series_chart(every: Sequence[Trace], label: str) -> dict[str, Any]:

@@ -306,10 +306,11 @@ def _series(page: Page, result: Result) -> None:
     if ports:
         label = "Occupancies of the switch ports in the first replication"
         units = sorted({port.unit for port in ports})
+        scales = "to one scale" if len(units) == 1 else "to one scale for each"
         page.heading(label)
         page.chart(
             parts.occupancy_chart(ports, label),
-            f"In {' or '.join(units)}, to one scale: {_which(ports, every, bottleneck)}.",
+            f"In {' or '.join(units)}, {scales}: {_which(ports, every, bottleneck)}.",
         )
 
 
