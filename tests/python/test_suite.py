@@ -640,6 +640,21 @@ def test_the_cause_of_what_fails_stands_beside_the_verdict(tiny: Path, cli: Cli)
     assert "Never said" not in printed
 
 
+def test_variants_that_changed_nothing_are_told(tiny: Path, cli: Cli) -> None:
+    """A policy that never acts holds what the baseline holds, and its statements were supported."""
+    file = tiny / "tiny.toml"
+    file.write_text(file.read_text().replace('buffer = "200 packets"', 'buffer = "40_000 packets"'))
+    found = run_suite(load_suite(tiny), Asked(["epd", "codel"]), jobs=1)
+    said = (
+        "epd gave the same results as tail-drop in every replication: the verdicts say nothing of what sets"
+    )
+    (line,) = found.alike("1")
+    assert line.startswith(said)
+    assert line in suite_report(found, ["celltrain", "suite", "tiny"])
+    assert found.to_json()["alike"] == {"1": [line]}
+    assert line in cli("suite", tiny, "--aqm", "epd,codel", "--jobs", "1").out
+
+
 def test_no_statement_is_decided_by_the_times_of_some_of_the_transfers(tiny: Path) -> None:
     """The comparison of the section said that nothing is decided, and the suite that the statement holds."""
     old = 'traffic = { kind = "greedy", start = "0 ms .. 500 ms" }'

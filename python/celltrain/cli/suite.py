@@ -141,5 +141,5 @@ def _show(found: "SuiteResults") -> None:
         terminal.heading(f"{section.place} {section.title}")
         terminal.say(section.question)
         terminal.table(verdict_columns(found.suite), verdict_lines(found, section.place), text_columns=3)
-        for cause in found.causes(section.place):
-            terminal.say(cause)
+        for line in (*found.alike(section.place), *found.causes(section.place)):
+            terminal.say(line)

@@ -67,8 +67,8 @@ def _section(page: Page, found: SuiteResults, section: Section) -> None:
             f"“{section.quote}” ({found.suite.source}, section {section.place.partition('-')[0]})", "note"
         )
     page.table(verdict_columns(found.suite), verdict_lines(found, section.place), text_columns=3)
-    for cause in found.causes(section.place):
-        page.text(cause, "note")
+    for line in (*found.alike(section.place), *found.causes(section.place)):
+        page.text(line, "note")
     for index, name in enumerate(section.measures):
         with page.folded(text.capital(found.suite.measure(name).title), is_open=index == 0):
             _chart(page, found, section, name)

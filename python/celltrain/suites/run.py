@@ -164,6 +164,19 @@ class SuiteResults:
             for (variant, cause), titles in found.items()
         ]
 
+    def alike(self, place: str) -> list[str]:
+        """For people: which variants of a section gave the results of their baseline in every replication."""
+        groups = self.found[place].alike()
+        same: dict[str, list[str]] = {}
+        for variant, baseline in self.baselines[place].items():
+            if variant != baseline and any({variant, baseline} <= {*group} for group in groups):
+                same.setdefault(baseline, []).append(variant)
+        return [
+            f"{text.listed(names)} gave the same results as {text.named(baseline)} in every replication: the "
+            "verdicts say nothing of what sets them apart."
+            for baseline, names in same.items()
+        ]
+
     @property
     def defects(self) -> list[str]:
         """A line for each run that found celltrain wrong."""
@@ -212,6 +225,7 @@ class SuiteResults:
             "suite": self.suite.name,
             "source": self.suite.source,
             "fingerprints": fingerprints,
+            "alike": {place: said for place in self.found if (said := self.alike(place))},
             "rows": rows,
         }
 
