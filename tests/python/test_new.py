@@ -43,6 +43,9 @@ def test_every_example_makes_a_valid_folder(name: str, cli: Cli, tmp_path: Path)
     assert text.count(library.DESCRIPTION_MARK) == 1
     assert text.startswith(f"{library.DESCRIPTION_MARK} ./{library.SCHEMA_FILE}\n")
     assert "scenarios/teaching/" not in text, "a command in its comment would not find the file"
+    readme = (tmp_path / name / "README.md").read_text(encoding="utf-8")
+    ((key, value),) = re.findall(r'--set ([\w.]+)="([^"]+)"', readme)
+    assert made.with_({key: value}).key != made.key, "cells do not suit links of packets"
 
 
 def test_the_list_says_what_each_example_shows(cli: Cli) -> None:

@@ -53,8 +53,8 @@ README = """\
 # {title}
 
 - Run it: `celltrain run scenario.toml --out results/first`, then open `results/first/report.html`.
-- Compare policies: `celltrain compare scenario.toml --policies tail-drop,epd,espd --out results/compare`.
-- Change a setting for one run: `celltrain run scenario.toml --set switch.buffer="800 cells"`.
+- Compare policies: `celltrain compare scenario.toml --policies tail-drop,epd --replications 5`.
+- Change a setting for one run: `celltrain run scenario.toml --set {setting}`.
 - See what can be set: `celltrain check scenario.toml --resolved`, `celltrain policies`, `celltrain measures`.
 - `celltrain.schema.json` tells an editor which keys there are; `celltrain schema` prints it.
 """
@@ -123,9 +123,18 @@ def _files(directory: Path, chosen: Path | None) -> dict[str, str]:
     # The scenario comes last: where it is, the rest is too.
     return {
         library.SCHEMA_FILE: library.schema_text(),
-        "README.md": README.format(title=directory.resolve().name),
+        "README.md": README.format(title=directory.resolve().name, setting=_setting(text, chosen)),
         SCENARIO: scenario,
     }
+
+
+def _setting(text: str, chosen: Path | None) -> str:
+    """A setting that changes something: twice the buffer, in the unit of the scenario."""
+    from celltrain.scenario import Scenario, load
+
+    scenario = Scenario.from_toml(text) if chosen is None else load(chosen)
+    size, _, unit = str(scenario.resolved()["switch"]["buffer"]).partition(" ")
+    return f'switch.buffer="{2 * int(size)} {unit}"' if size.isdecimal() else 'tcp.stack="cubic"'
 
 
 def _first_line(chosen: Path | None) -> str:
