@@ -104,8 +104,8 @@ class Measure:
 
     @property
     def frame(self) -> str:
-        """The frame of a result that has it."""
-        return FRAME_OF[self.over]
+        """The frame of a result that has it, or from which it is taken, as those of groups and flows are."""
+        return FRAME_OF["flow" if of_flows(self.name) is not None else self.over]
 
     def to_json(self) -> dict[str, Any]:
         """As an object of JSON."""

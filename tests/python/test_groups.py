@@ -11,6 +11,7 @@ from celltrain.groups import groups_of
 from celltrain.report import run_report
 from celltrain.results.frames import FRAMES
 from celltrain.usual import OF_FLOWS, unresponsive_groups
+from conftest import as_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,6 +71,17 @@ def test_means_over_the_flows_of_groups_are_told(cli: Cli, scenario: ct.Scenario
         assert printed.count("Means over") == 1
         assert said in printed
         assert "Means over" not in cli(*command, "--measure", "goodput of many,round trip of few").out
+
+
+def test_a_measure_of_a_group_has_a_definition(cli: Cli) -> None:
+    said = cli("measures", "goodput of web").out
+    assert said.startswith(
+        "goodput of web (goodput of web): from a column of flows\n  sum over the flows of web: 8 x"
+    )
+    (found,) = as_json(cli("measures", "transfer_delay_p99 of bbr", "--json"))["measures"]
+    assert (found["frame"], found["unit"]) == ("flows", "s")
+    assert found["formula"].startswith("mean over the flows of bbr: ")
+    assert cli("measures", "goodput").out.startswith("goodput (goodput, G): a metric of summary\n")
 
 
 def test_groups_are_not_called_as_measures_of_whole_runs(

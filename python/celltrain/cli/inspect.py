@@ -214,6 +214,8 @@ def measures(
     every = registry.measures()
     wanted = " ".join(name or ())
     chosen = words.definitions(wanted) if name else [*every]
+    if not chosen and (of_some := registry.of_flows(wanted)) is not None:
+        chosen = [of_some.measure]
     if not chosen:
         hint = " or ".join(f"'{one}'" for one in words.nearest(wanted))
         advice = f"did you mean {hint}? " if hint else ""
@@ -237,7 +239,9 @@ def _define(measure: "Measure | Word") -> None:
         terminal.say(f"{measure.name} ({measure.place})\n  {measure.meaning}")
         return
     symbol = f", {measure.symbol}" if measure.symbol else ""
-    place = "a metric" if measure.over in ("run", "time") else "a column"
+    is_metric = measure.frame != "flows" and measure.over in ("run", "time")
+    is_own = measure.frame == "flows" and measure.over == "run"  # of a group or a flow
+    place = "from a column" if is_own else "a metric" if is_metric else "a column"
     terminal.say(f"{measure.name} ({measure.title}{symbol}): {place} of {measure.frame}")
     terminal.say(f"  {measure.formula}")
     terminal.say(f"  unit: {measure.unit or 'none'}; of each {_OVER[measure.over]}; {measure.aggregation}")
