@@ -1,5 +1,6 @@
 """Pictures of series and windows over time: their lines, looks and keys, and the time that they show."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,7 +75,7 @@ def test_one_flow_of_a_series_has_its_name_above(rates: ct.Result) -> None:
     figure = rates.plot.series("Allowed cell rate", "3", replication=1)
     (axis,) = figure.axes
     line, _ = axis.lines
-    assert axis.get_title(loc="left") == "told their rate: 3"
+    assert axis.get_title(loc="left") == "told their rate, replication 1: 3"
     (third,) = [one for one in rates.traces("acr", replication=1) if one.entity == "3"]
     assert np.asarray(line.get_ydata()) == pytest.approx(third.value * 424 / 1e6)
     assert not figure.legends
@@ -220,6 +221,19 @@ def test_windows_of_transfers_that_do_not_end_are_whole(scenario: ct.Scenario) -
         for line, one in zip(figure.axes[0].lines, result.traces("cwnd"), strict=True):
             assert len(np.asarray(line.get_xdata())) == len(one.t)
         assert "with its" not in figure.get_supxlabel()
+
+
+def test_pictures_of_another_replication_than_the_first_say_so(scenario: ct.Scenario) -> None:
+    result = ct.run(scenario, trace=True)
+    name = scenario.name
+    for picture, title in (
+        (result.plot.windows, name),
+        (partial(result.plot.series, "utilisation", "switch1 > switch2"), f"{name}: switch1 > switch2"),
+        (result.plot.queue, f"{name}, switch1 > switch2"),
+    ):
+        first, second = (picture(replication=one).axes[0].get_title(loc="left") for one in (0, 1))
+        assert first.startswith(title)
+        assert second.startswith(title.replace(name, f"{name}, replication 1"))
 
 
 def test_cells_and_packets_have_scales_of_their_own(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def _queue_panel(
     from celltrain.plots.schedule import scheduled
     from celltrain.traces import within
 
-    title = f"{name}, {facts.name}"
+    title = f"{_of_run(name, replication)}, {facts.name}"
     master = scenario.seed if seed is None else seed
     if result is not None:
         master = result.manifest["seed"]
@@ -145,7 +145,8 @@ def windows_of(
                 "there are no windows: only traced runs of TCP have them (--trace, trace=True), of flows "
                 "that are not short, and only where they last two sample periods or more"
             )
-        return WindowPanel(name, every, groups_of(result.flows), schedule_of(scenarios[name]))
+        title = _of_run(name, replication)
+        return WindowPanel(title, every, groups_of(result.flows), schedule_of(scenarios[name]))
 
     columns = of_each({name: partial(panel, name, result) for name, result in results.items()})
     return windows([*columns.values()], time)
@@ -209,7 +210,8 @@ def series_of(
             here = NO_SAMPLES_HERE if whole else why
             raise InputError(f"{name} has fewer than {LEAST_SAMPLES} samples{here}")
         shown, part = told_apart(drawn, result)
-        title = ": ".join(filter(None, (variant, part or (shown[0].entity if len(shown) == 1 else ""))))
+        run = _of_run(variant, replication)
+        title = ": ".join(filter(None, (run, part or (shown[0].entity if len(shown) == 1 else ""))))
         scenario = _known(scenarios[variant]) if name in (GOODPUT, "acr") else None
         levels = {} if scenario is None else _link_rate(scenario)
         schedule, period = (
@@ -223,6 +225,11 @@ def series_of(
     if time is None and name in (WINDOW, GOODPUT):  # windows may end before the run does
         time = 0.0, last_sample()
     return over_time(drawn, time)
+
+
+def _of_run(name: str, replication: int) -> str:
+    """The name of a run above a picture, with its replication if that is not the first."""
+    return f"{name}, replication {replication}" if replication else name
 
 
 def _period(every: "Iterable[Trace]") -> float | None:
