@@ -37,7 +37,11 @@ TRANSFERS = {"transfers": [{"at": "1 ms", "from": "src1", "to": "dest1", "bytes"
         ({"group": [{"name": "a", "start": "1 s"}, {"name": "b"}]}, "traffic.start"),
         ({"group": [{"name": "a", "traffic": {"kind": "greedy"}}]}, "group.0.traffic.start"),
         ({"group": [{"name": "a", "start": "0 s .. 1 s"}]}, None),
-        ({"group": [{"name": "a"}], "flow": [{"name": "a1", "start": "0 s .. 1 s"}]}, "traffic.start"),
+        ({"group": [{"name": "a"}], "flow": [{"name": "a1", "start": "0 s .. 1 s"}]}, None),
+        (
+            {"group": [{"name": "a", "flows": 2}], "flow": [{"name": "a1", "start": "0 s .. 1 s"}]},
+            "traffic.start",
+        ),
         ({"group": [{"name": "a", "start": "1 s"}], "flow": [{"name": "a1"}]}, "group.0.start"),
         ({"group": [{"name": "a1", "start": "0 s .. 1 s"}], "flow": [{"name": "a11"}]}, None),
     ],
@@ -101,3 +105,20 @@ def test_a_run_whose_flows_stop_early_needs_no_warm_up() -> None:
     base = ct.Scenario.from_dict({**CELLS, "warm-up": "0 s", "duration": "500 ms", "flow": stops})
     found = ct.run(base, replications=1, trace=True)
     assert not [line for line in found.notes if "MSER-5" in line]
+
+
+def test_sources_that_stop_before_anything_is_measured_are_named() -> None:
+    """Their goodput is 0, and the fairness index counts them."""
+    groups = [{"name": "early", "stop": "1 s"}, {"name": "late", "stop": "1001 ms"}, {"name": "all"}]
+    base = ct.Scenario.from_dict({**CELLS, **DUMBBELL, "group": groups, "warm-up": "1 s", "duration": "3 s"})
+    said = (
+        'group.0.stop = "1 s" is not after the warm-up (1 s): nothing that its sources send is measured; '
+        "if that is not intended, set a later stop, or a shorter warm-up"
+    )
+    assert [line for line in base.notes if ".stop" in line] == [said]
+    assert not [line for line in base.with_({"warm-up": "0 s"}).notes if ".stop" in line]
+    own = base.with_({"flow": [{"name": "all1", "stop": "500 ms"}, {"name": "early1", "stop": "2 s"}]})
+    keys = [line.partition(" = ")[0] for line in own.notes if ".stop" in line]
+    assert keys == ["flow.0.stop"], "nothing is left of the group early"
+    late = base.with_({"group": [{"name": "a", "start": "9 s"}], "flow": [{"name": "a1", "start": "0 s"}]})
+    assert late.notes == [], "nothing is left of the group a"

@@ -10,7 +10,7 @@ from celltrain.notes.names import taken_names
 from celltrain.notes.priority import served_later
 from celltrain.notes.routing import one_path
 from celltrain.notes.schedule import late_changes
-from celltrain.notes.sources import late_sources
+from celltrain.notes.sources import early_stops, late_sources
 from celltrain.notes.tables import (
     NAMED,
     Settings,
@@ -73,7 +73,8 @@ def notes(scenario: Scenario) -> list[str]:
     found = [*on_contracts(settings, contracts)]
     found += [note for rule in (_unread, _limits, _shared, _framing, _targets) for note in rule(settings)]
     found += [*unallocated(scenario, settings, contracts), *one_path(scenario, settings)]
-    found += [*late_sources(scenario), *late_changes(scenario), *overcommitted(scenario, settings, contracts)]
+    found += [*late_sources(scenario), *early_stops(scenario), *late_changes(scenario)]
+    found += overcommitted(scenario, settings, contracts)
     found += served_later(scenario) if has_minimum(settings, contracts) else []
     found += [*overloaded(scenario), *levels_out_of_reach(scenario), *unread_tcp(scenario)]
     found += taken_names(scenario)

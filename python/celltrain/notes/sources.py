@@ -23,6 +23,7 @@ __all__ = [
     "begin_at_once",
     "begin_too_late",
     "beginnings",
+    "early_stops",
     "has_transfers",
     "kinds_of_traffic",
     "late_sources",
@@ -87,7 +88,8 @@ def _counted_owners(scenario: Scenario) -> Iterator[tuple[list[tuple[str, Settin
         names = flow_names(flow)
         yield [(place, flow), *([made[names[0]]] if names[0] in made else [])], len(names)
     sizes = Counter(place for name, (place, _) in made.items() if name not in own)
-    yield from (([table], sizes[table[0]]) for table in groups)
+    # Of a group of which each flow has a table of its own nothing is left.
+    yield from (([table], sizes[table[0]]) for table in groups if sizes[table[0]])
     others = sum(name not in own and name not in made for name in scenario.core.flow_names())
     if others:
         yield [], others
@@ -224,6 +226,23 @@ def late_sources(scenario: Scenario) -> Iterator[str]:
         start, begin = min(some)
         if start < end <= begin:
             yield f'{place} begins at "{first}", which {of_run} earlier times, or a longer duration'
+
+
+def early_stops(scenario: Scenario) -> Iterator[str]:
+    """Sources that stop before anything is measured, so that their goodput is 0."""
+    if not scenario.warm_up:
+        return
+    found: dict[str, str] = {}
+    for tables in owners(scenario):
+        given = ((f"{of}.stop", str(one["stop"])) for of, one in tables if one.get("stop") is not None)
+        key, stop = next(given, ("", ""))
+        if key and picoseconds(stop) <= round(scenario.warm_up * 1e12):
+            found[key] = stop
+    for key, stop in found.items():
+        yield (
+            f'{key} = "{stop}" is not after the warm-up ({scenario.warm_up:g} s): nothing that its sources '
+            "send is measured; if that is not intended, set a later stop, or a shorter warm-up"
+        )
 
 
 def _end(scenario: Scenario) -> int:
