@@ -358,3 +358,22 @@ def test_discards_of_which_nothing_is_known_are_not_called_none(monkeypatch: pyt
     shared = {"topology": {"kind": "backbone", "pairs": 1, "flows": 2}, "link-override": []}
     _, _, events = flow_of_run(scenario.with_(shared), "1", (0.0, 2.0)).axes
     assert "discarded" not in events.texts[0].get_text(), "the other connection of the VC may have lost it"
+
+
+def test_the_picture_says_what_links_do_to_a_connection() -> None:
+    """Dark periods are shaded, as in other pictures over time; changes stand in words beside the events."""
+    dark = {"from": "500 ms", "length": "200 ms"}
+    changes = [{"at": "1500 ms", "rate": "5 Mbit/s"}]
+    link = {"from": "switch2", "to": "switch3", "link": {"dark": dark, "rate-changes": changes}}
+    scenario = ct.Scenario.from_dict(CROSSED).with_({"link-override": [link]})
+    above, below, events = flow_of_run(scenario, "1", (0.0, 2.0)).axes
+    for axis in (above, below):
+        (shade,) = axis.patches
+        assert shade.get_extents().x0 == pytest.approx(axis.transData.transform((0.5, 0))[0])
+        assert shade.get_extents().x1 == pytest.approx(axis.transData.transform((0.7, 0))[0])
+    told = events.texts[0].get_text().splitlines()[-2:]
+    assert told[0] == "rate of link switch2 > switch3: 5 Mbit/s from 1.5 s"
+    assert told[1].startswith("shaded: dark periods of link switch2 > switch3")
+    _, _, events = flow_of_run(scenario, "1", (0.8, 1.4)).axes
+    assert "Mbit/s from" not in events.texts[0].get_text()
+    assert "shaded" not in events.texts[0].get_text()

@@ -10,6 +10,7 @@ from celltrain.errors import InputError, unknown
 from celltrain.experiment import Task, alone
 from celltrain.plots.discards import Discards, discards_of
 from celltrain.plots.flow_events import FlowEvent, detail_of, flow_events
+from celltrain.plots.schedule import NOTHING, Schedule, legend_of, mark, scheduled
 from celltrain.plots.style import COLOURS, panels, styled, titled
 from celltrain.plots.transfers import WHOLE, lives_of_record, while_alive
 from celltrain.results import Record, record_frame
@@ -137,7 +138,7 @@ def flow_of_run(
         span = _lifetime(drawn, span)
     title = f"{scenario.name}: flow {name}, seed {master}, replication {replication}"
     lost = discards_of(scenario, record, name, span, master)
-    return flow(title, drawn, flow_events(events, name), span, lost)
+    return flow(title, drawn, flow_events(events, name), span, lost, scheduled(scenario))
 
 
 def segment_sizes(scenario: Scenario) -> list[float]:
@@ -238,6 +239,7 @@ def flow(
     events: Sequence[FlowEvent],
     span: tuple[float, float],
     lost: Sequence[Discards] = (),
+    schedule: Schedule = NOTHING,
 ) -> "Figure":
     """Sequence numbers and ACKs of a connection, below them its windows, and its events with their causes.
 
@@ -247,11 +249,14 @@ def flow(
         events: what happened to it, in order.
         span: the time to show, in seconds.
         lost: what switches discarded of it.
+        schedule: what the scenario schedules on links. Dotted lines are events, so changes stand in words.
     """
+    dark = Schedule(dark=schedule.dark)
     shown = [event for event in events if span[0] <= event.t <= span[1]]
     scaled = scale(span[1] - span[0], "s")
     factor, unit = scaled
-    lines = [*_listing(shown, scaled), *(one.text for one in lost)]
+    lines = [*_listing(shown, scaled), *(one.text for one in lost), *schedule.told(span)]
+    lines += legend_of([dark], span)
     with styled():
         heights = (4.0, 1.7, 0.17 * len(lines) + 0.1)
         figure, ((above,), (below,), (notes,)) = panels(
@@ -259,6 +264,7 @@ def flow(
         )
         _sequence(above, drawn, lost, span, factor)
         _windows(below, drawn, span, factor)
+        mark((above, below), dark, span, factor)
         lanes = _mark(above, below, shown, span, factor)
         titled(above, title, pad=6 + 11 * lanes)
         below.set_xlabel(with_unit("time", unit))

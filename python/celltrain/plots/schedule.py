@@ -83,6 +83,10 @@ class Schedule:
     changes: tuple[Changes, ...] = ()
     dark: tuple[Dark, ...] = ()
 
+    def told(self, span: Span) -> list[str]:
+        """The changes in a time, in words."""
+        return [one.told() for one in (one.within(span) for one in self.changes) if one.steps]
+
     @property
     def changes_rate(self) -> bool:
         """Whether the rate of some link changes."""
