@@ -47,7 +47,7 @@ def number(value: float | None, digits: int = 4) -> str:
     if math.isnan(value):
         return "undefined"
     if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
+        return f"{value + 0.0:g}"  # of the two zeros the one without a sign
     return _fixed(value, digits - 1 - _exponent(value, digits))
 
 

@@ -13,6 +13,7 @@ from celltrain.statistics import Estimate, estimate, paired_difference
     ("value", "shown"),
     [
         (0, "0"),
+        (-0.0, "0"),
         (0.83712, "0.8371"),
         (58453.2, "58,453"),
         (-3.14159, "-3.142"),
@@ -37,6 +38,7 @@ def test_number(value: float | None, shown: str) -> None:
     ("value", "unit", "shown"),
     [
         (149.76e6, "bit/s", "149.8 Mbit/s"),
+        (-0.0, "s", "0 s"),
         (0.00206, "s", "2.060 ms"),
         (3.0, "s", "3.000 s"),
         (0.5, "", "0.5000"),
