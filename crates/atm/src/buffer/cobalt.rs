@@ -7,15 +7,19 @@
 //!
 //! CoDel itself is kept simpler than in RFC 8289. It begins to count as soon as a frame has waited too long, and the first drop follows an
 //! interval later; in CAKE the second late frame is dropped at once if the queue had rested for longer than an interval. Too long is more
-//! than `target`, and more than the link takes for four of the longest frames so far. When frames wait less, the number of drops counts down
-//! again at the same pace, so that dropping begins anew from where it was.
+//! than `target`, and more than the link takes for four of the longest frames that have come to the head of a queue of the port. When
+//! frames wait less, the number of drops counts down again at the same pace, so that dropping begins anew from where it was. Drops that are
+//! overdue are made up for at the next frames, until one is sent or marked: then the next drop is due at once, and those before it are
+//! forgotten.
 //!
-//! The last frame of the queue is not dropped, neither by CoDel nor by BLUE; a mark that CoDel gives it stays. CAKE has such a state in each
-//! of its queues; here each service category has one, as strict priority gives it a queue of its own. Where the discipline has a queue for
-//! each VC, those of a category still share a state, and a VC that seldom waits keeps it from dropping at the others; `fq-codel` has a state
-//! for each.
+//! The last frame of the queue is not dropped, neither by CoDel nor by BLUE; a mark that CoDel gives it stays. A frame is the last one if no
+//! more waits than the rest of it: a broken frame counts with the cells that overflow took, too, so that behind it others may wait. CAKE has
+//! such a state in each of its queues; here each service category has one, as strict priority gives it a queue of its own. Where the
+//! discipline has a queue for each VC, those of a category still share a state, and a VC that seldom waits keeps it from dropping at the
+//! others; `fq-codel` has a state for each. That a queue has been empty is seen by the next frame that enters it.
 //!
-//! An overflow is one of the buffer, or of a memory that ports share, that takes a frame or a part of it. A limit of a VC alone is none.
+//! An overflow is one of the buffer, or of a memory that ports share, that takes a frame or a part of it. A limit of a VC alone is none, and
+//! neither is the loss of what remains of a broken frame. With an overflow CoDel is in its dropping state, and its next drop is due at once.
 //!
 //! The state is seven numbers for each queue; the frames carry the time of their arrival.
 
@@ -82,9 +86,9 @@ pub struct Control {
     /// Drops that CoDel has counted, and when the next one is due.
     count: u64,
     next: Time,
-    /// BLUE's probability, and when it changed last.
+    /// BLUE's probability, and when it changed last, if it has.
     probability: f64,
-    changed: Time,
+    changed: Option<Time>,
 }
 
 impl Control {
@@ -102,7 +106,7 @@ impl Control {
             count: 0,
             next: 0,
             probability: 0.0,
-            changed: 0,
+            changed: None,
         }
     }
 
@@ -116,7 +120,7 @@ impl Control {
     pub fn on_full(&mut self, now: Time) {
         if self.may_change(now) {
             self.probability = f64::min(1.0, self.probability + Self::INCREMENT);
-            self.changed = now;
+            self.changed = Some(now);
         }
         self.dropping = true;
         self.next = now;
@@ -127,7 +131,7 @@ impl Control {
     pub fn on_empty(&mut self, now: Time) {
         if self.probability > 0.0 && self.may_change(now) {
             self.probability = f64::max(0.0, self.probability - Self::DECREMENT);
-            self.changed = now;
+            self.changed = Some(now);
         }
         self.dropping = false;
         if self.is_due(now) {
@@ -174,7 +178,7 @@ impl Control {
     }
 
     fn may_change(&self, now: Time) -> bool {
-        now.saturating_sub(self.changed) > self.target
+        self.changed.is_none_or(|before| now.saturating_sub(before) > self.target)
     }
 
     fn is_due(&self, now: Time) -> bool {

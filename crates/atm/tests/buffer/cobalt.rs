@@ -131,6 +131,18 @@ fn the_overflow_probability_grows_and_shrinks_at_most_once_in_the_target() {
     assert_eq!((0..10_000).map(|n| at(false, 60_040 + 6 * n)).fold(4096.0, f64::min), 0.0);
 }
 
+/// The time between two updates is a minimum (Feng, Shin, Kandlur and Saha 2002, `freeze_time`), and nothing is before the first.
+#[test]
+fn the_first_overflow_counts_however_soon_it_comes() {
+    let control = &mut control();
+    control.on_full(1);
+    assert_eq!(control.probability() * 4096.0, 16.0);
+    control.on_full(5 * MILLISECOND + 1);
+    assert_eq!(control.probability() * 4096.0, 16.0);
+    control.on_full(5 * MILLISECOND + 2);
+    assert_eq!(control.probability() * 4096.0, 32.0);
+}
+
 #[test]
 fn an_overflow_makes_the_next_drop_due_at_once() {
     let control = &mut control();
