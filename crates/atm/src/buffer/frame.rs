@@ -293,8 +293,8 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
         if R::Needs::PUSH_OUT
             && (first || self.is_whole(cell))
             && let Some(victim) = self.rule.push_out(cell, port)
-            // Frames of other VCs make no room below a limit of this one.
-            && (!port.is_vc_full() || R::Needs::victim(victim).vc() == cell.vc)
+            // Frames of other VCs make no room below a limit of this one. A queue gives way at its head, whosever the frames there are.
+            && (!port.is_vc_full() || R::Needs::victim(victim).can_be_of(cell.vc))
         {
             return Verdict::PushOut(victim);
         }

@@ -52,6 +52,11 @@ pub trait PortState {
     /// have there.
     fn is_vc_full(&self) -> bool;
 
+    /// Whether the unit at hand would exceed a limit of its VC that is below the size of the buffer.
+    fn exceeds_vc_limit(&self) -> bool {
+        self.is_vc_full()
+    }
+
     /// Whether units are packets of a packet-framed link: whole frames.
     fn is_packet(&self) -> bool;
 
@@ -127,12 +132,22 @@ pub enum Victim {
 }
 
 impl Victim {
-    /// Whose frames they are.
+    /// Whose frames they are, or whose are among them.
     #[inline]
     #[must_use]
     pub fn vc(self) -> u32 {
         match self {
             Self::Last(vc) | Self::First(FirstFrames { vc, .. }) => vc,
+        }
+    }
+
+    /// Whether frames of `vc` may be among them.
+    #[inline]
+    #[must_use]
+    pub fn can_be_of(self, vc: u32) -> bool {
+        match self {
+            Self::Last(of) => of == vc,
+            Self::First(FirstFrames { vc: of, shared, .. }) => shared || of == vc,
         }
     }
 }
@@ -398,6 +413,7 @@ impl<S: PortState> View<'_, PushOut, S> {
 impl<S: PortState> View<'_, Dequeue, S> {
     shows! {
         is_buffer_full() -> bool;
+        exceeds_vc_limit() -> bool;
         is_too_large() -> bool;
         queue_of(vc: u32, side: Side) -> u32;
         waiting_frames(vc: u32, shared: bool) -> u64;

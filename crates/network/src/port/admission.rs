@@ -77,6 +77,10 @@ impl<S: Service> PortState for Arrival<'_, S> {
         self.service.is_buffer_full(self.at, self.cell)
     }
 
+    fn exceeds_vc_limit(&self) -> bool {
+        self.service.exceeds_vc_limit(self.cell)
+    }
+
     fn is_too_large(&self) -> bool {
         self.service.is_too_large(self.cell)
     }

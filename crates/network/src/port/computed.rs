@@ -146,6 +146,10 @@ impl<F: Fifo> Service for Computed<F> {
         false
     }
 
+    fn exceeds_vc_limit(&self, _: &Cell) -> bool {
+        false
+    }
+
     #[inline(always)]
     fn is_packet(&self) -> bool {
         F::PACKETS

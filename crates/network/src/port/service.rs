@@ -76,6 +76,9 @@ pub(super) trait Service {
     /// Whether `cell` would exceed a limit of its VC, or is larger than the buffer.
     fn is_vc_full(&self, cell: &Cell) -> bool;
 
+    /// Whether `cell` would exceed a limit of its VC that is below the size of the buffer.
+    fn exceeds_vc_limit(&self, cell: &Cell) -> bool;
+
     /// Whether `cell` would find no room if everything went that waits.
     fn is_too_large(&self, cell: &Cell) -> bool;
 

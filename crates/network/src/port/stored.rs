@@ -381,6 +381,10 @@ impl Service for Stored {
         self.exceeds_vc(cell) || self.books.memory().is_some() && self.exceeds_memory(cell)
     }
 
+    fn exceeds_vc_limit(&self, cell: &Cell) -> bool {
+        self.vc_capacity < self.capacity && self.exceeds_vc(cell)
+    }
+
     fn is_too_large(&self, cell: &Cell) -> bool {
         let (own, size) = (self.occupancy.total(), self.size(cell));
         let sending = self.sending().map_or(0, |unit| u64::from(unit.size));

@@ -165,6 +165,30 @@ fn what_several_flows_have_in_a_queue_counts_together() {
     }
 }
 
+/// RFC 8290 section 4.1: "half the number of packets from this queue (up to a maximum of 64 packets) are dropped from the head of that queue",
+/// whosever they are. One flow has nearly all of the buffer: with what arrives it would have more than all of it, which is no limit of its own.
+#[test]
+fn a_queue_that_several_flows_share_gives_way_at_its_head_whosever_the_packets_are() {
+    let packets = |size: u32, at: &[&str]| {
+        let times: Vec<_> = at.iter().map(|at| format!("\"{at} us\"")).collect();
+        format!("traffic = {{ kind = \"trace\", packet = \"{size} B\", times = [{}] }}\n", times.join(", "))
+    };
+    // The link takes 4624 us for the first packet of 578 bytes. Behind it wait one of flow 1, two of flow 2, one of flow 1 and two of flow 2,
+    // when another one comes.
+    let (small, large) =
+        (packets(118, &["1000", "2200"]), packets(578, &["0", "2000", "2100", "2500", "2600", "3000"]));
+    let result = run(&format!(
+        "duration = \"100 ms\"\n[topology]\nkind = \"n-source\"\nsources = 2\n[link]\nframing = \"packets\"\nrate = \"1 Mbit/s\"\n\
+         delay = \"1 ms\"\naccess.rate = \"1 Gbit/s\"\n[switch]\nbuffer = \"3240 B\"\n\
+         scheduler = {{ discipline = \"flow-queue\", flow-queue = {{ sets = 1, ways = 1 }} }}\n\
+         discard = {{ policy = \"fq-codel\", fq-codel.target = \"1 s\", fq-codel.interval = \"10 s\" }}\n\
+         [[flow]]\nname = \"1\"\n{small}[[flow]]\nname = \"2\"\n{large}"
+    ));
+    // Half of the seven, rounded up: the first four.
+    let discarded = ["1", "2"].map(|flow| value(&result.flows, flow, "cells_discarded"));
+    assert_eq!((discarded, at_bottleneck(&result, "discarded_pushed_out")), ([2.0, 2.0], 4.0));
+}
+
 /// What a discipline divides is what is sent (RFC 8290 section 4.2). Of two flows that both want more than half, the one of which more is dropped
 /// at the head gets its half; the other is without a packet at times.
 #[test]
