@@ -2,8 +2,8 @@
 //! the load from its target.
 //!
 //! The rate starts at the link rate divided by the number of ABR VCs of the port. After each interval it is
-//! multiplied by a factor that is linear in the distance from the target load, within limits. While the queue is long, RM cells also
-//! carry CI. The state is one number per port, and nothing per VC.
+//! multiplied by a factor that is linear in the distance from the target load, within limits. It stays between a cell per second and
+//! the link rate. While the queue is long, RM cells also carry CI. The state is one number per port, and nothing per VC.
 
 use celltrain_engine::{Time, quantity::Duration, time::MILLISECOND};
 use schemars::JsonSchema;

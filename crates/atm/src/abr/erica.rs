@@ -14,8 +14,9 @@
 //! Shares, present rates and the largest rate are then rates above the minimum (Vandalore et al., ATM Forum 98-0408). The minimum
 //! rates of active VCs are subtracted from the capacity before it is shared. What they send within their minimum is subtracted
 //! from the capacity and the input before the load factor is computed. The switch counts those cells: a conforming source never
-//! declares less than its minimum. Beyond its minimum a VC gets no more than they leave of the capacity, or than its own minimum
-//! leaves, whichever is less.
+//! declares less than its minimum. As cells are whole, up to one cell that a VC did not send within its minimum counts in the next
+//! interval. Beyond its minimum a VC gets no more than those cells leave of the capacity, or than its own minimum leaves, whichever
+//! is less.
 
 use std::{fmt::Debug, marker::PhantomData};
 
@@ -130,7 +131,7 @@ pub enum PresentRate {
     /// The CCR field of its last forward RM cell.
     #[default]
     Declared,
-    /// Its cells in the interval before, counted by the switch.
+    /// Its cells in the interval before, counted by the switch, with RM cells if these count as input.
     Measured,
 }
 

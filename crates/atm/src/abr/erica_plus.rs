@@ -1,7 +1,8 @@
 //! ERICA+: [`super::erica`] with the whole link as its target, scaled by a function of the queueing delay.
 //!
 //! Below the target delay the function is above one, so that the link is filled. Above the target it falls, down to a limit, and
-//! the queue drains. Intervals, fair shares, load factor and averages are those of ERICA.
+//! the queue drains. It scales what cells within minimum rates leave of the capacity, and what the minimum rates of active VCs
+//! leave to be shared; until the first interval ends it is one. Intervals, fair shares, load factor and averages are those of ERICA.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -33,10 +33,10 @@ pub struct Params {
     /// Rate decrease factor (RDF): share of the ACR that a BRM with CI takes away.
     #[schemars(range(min = 0, max = 1))]
     pub rdf: f64,
-    /// Cells for each FRM (Nrm), itself included.
+    /// Cells for each FRM (Nrm), itself included. An FRM that is due goes at the ACR, whether data wait or not.
     #[schemars(range(min = 2, max = 256))]
     pub nrm: u32,
-    /// Time after which an active source sends an FRM in any case (Trm).
+    /// Time after which a source that has sent two cells or more since the last FRM sends one in any case (Trm).
     pub trm: Duration,
     /// Transient buffer exposure (TBE), in cells: what the source may send before the first BRM is back.
     #[schemars(range(min = 1, max = 16_777_215))]
