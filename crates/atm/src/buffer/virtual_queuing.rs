@@ -10,7 +10,8 @@
 //! that send in bursts lose it; [`super::improved_virtual_queuing`] lets them save it.
 //!
 //! The share is the threshold divided by the number of VCs set up at the port, active or not. The others cannot use what idle
-//! VCs leave, unless the discard threshold is dynamic (`dynamic`).
+//! VCs leave, unless the discard threshold is dynamic (`dynamic-threshold`). A VC that has just its share then counts as one that
+//! wants more, and the share is the fixed one while no VC has as much.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;
