@@ -3,8 +3,8 @@
 //! The switch measures its ABR capacity, the input and the number of active VCs over intervals. A VC may send at the larger of two
 //! rates: an equal share of the capacity, which is fair, and its present rate divided by the load factor, which fills the link.
 //! Under light load no VC gets less than the largest rate given in the interval before. This makes rates equal even if both of
-//! the two rules would accept unequal ones. Until the first interval ends, all ABR VCs of the port count as active, and the load
-//! factor is 1.
+//! the two rules would accept unequal ones. Until the first interval ends, all ABR VCs of the port count as active, which
+//! leaves no activity behind, and the load factor is 1.
 //!
 //! A VC is active in an interval in which a cell of it arrives, or a backward RM cell passes. The capacity is the target less what has
 //! arrived in the interval under no rate control, of higher or the same priority, such as VBR. The input counts ABR cells as they arrive,
