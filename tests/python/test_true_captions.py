@@ -156,3 +156,14 @@ def test_the_excess_of_one_vc_has_no_fairness(scenario: ct.Scenario) -> None:
     shown = [[*ct.run(one, replications=1).shown()] for one in (alone, both)]
     assert ["excess" in metrics for metrics in shown] == [True, True]
     assert ["excess_fairness_equal" in metrics for metrics in shown] == [False, True]
+
+
+def test_a_run_without_tcp_has_no_measures_of_senders(scenario: ct.Scenario) -> None:
+    """They were 0 timeouts, and an undefined share of segments that were sent again."""
+    cells = {"traffic": {"kind": "cbr", "rate": "1 Mbit/s", "start": "0 s"}}
+    found = ct.run(scenario.with_(cells), replications=1)
+    assert {"retransmission_ratio", "timeouts", "fast_retransmits"}.isdisjoint(found.shown())
+    assert found.estimate("timeouts").mean == 0, "results have them"
+    assert {"retransmission_ratio", "timeouts", "fast_retransmits"} <= {
+        *ct.run(scenario, replications=1).shown()
+    }

@@ -36,6 +36,9 @@ __all__ = ["NO_SCENARIO", "Group", "Result"]
 OF_SIZES = ("_tiny", "_small", "_medium", "_large")
 """How metrics end that are about flows of some sizes."""
 
+OF_SENDERS = ("retransmission_ratio", "timeouts", "fast_retransmits")
+"""The metrics of TCP senders."""
+
 OF_EXCESS = "excess_fairness"
 """How the metrics begin that say how VCs share what is left of a link."""
 
@@ -257,8 +260,9 @@ class Result(Frames):
     def shown(self, chosen: Sequence[str] = ()) -> dict[str, statistics.Estimate]:
         """The estimates that tables show, by metric: those that were chosen, or all that say something.
 
-        These are without those of sizes that no completed flow had, and without the fairness of one flow, of
-        the excess of one VC, or of flows that carried nothing.
+        These are without those of sizes that no completed flow had, without those of senders where nothing
+        uses TCP, and without the fairness of one flow, of the excess of one VC, or of flows that carried
+        nothing.
         """
         if chosen:
             return {metric: self.estimate(metric) for metric in chosen}
@@ -269,7 +273,12 @@ class Result(Frames):
             if not (one.undefined == one.n and metric.endswith(OF_SIZES))
             and (metric != FAIRNESS or self.comparable_flows() > 1)
             and (not metric.startswith(OF_EXCESS) or self._asking_vcs() > 1)
+            and (metric not in OF_SENDERS or self._has_tcp())
         }
+
+    def _has_tcp(self) -> bool:
+        """Whether a flow uses TCP; older results do not say."""
+        return not self.has_columns("kind") or any(kind == "tcp" for (kind,) in self.rows("flows", "kind"))
 
     def _asking_vcs(self) -> int:
         """How many VCs ask for more than their guarantees, in the replication in which they are most."""
