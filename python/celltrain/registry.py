@@ -190,9 +190,18 @@ class OfFlows:
 def of_flows(name: object) -> OfFlows | None:
     """The measure of a group or a flow that a name means, as "goodput of bbr"; None if it is none.
 
-    What a measure of runs is called is one of these, whatever its title has of "of".
+    What a measure of runs is called is one of these, whatever its title has of "of". So is what would be
+    called so, as "transfer_delay_p99 of tcp" beside "99th percentile of the transfer delay of TCP".
     """
-    if not isinstance(name, str) or _OF not in name or plain(name) in spellings():
+    found = _of_some(name)
+    if found is None or not {plain(str(name)), plain(found.measure.title)}.isdisjoint(spellings()):
+        return None
+    return found
+
+
+def _of_some(name: object) -> OfFlows | None:
+    """The column of flows before an "of", and the group or the flow behind it."""
+    if not isinstance(name, str) or _OF not in name:
         return None
     known = spellings(("flow",))
     columns = {one.name: one for one in measures() if one.over == "flow" and one.name not in NAMES_OF_FLOWS}
@@ -342,8 +351,8 @@ def called(name: str, over: Sequence[str] = ("run",)) -> str:
         over: what values of the measure may be about; where two have one title, the first of these decides.
     """
     found = spellings(tuple(over)).get(plain(name))
-    if found is None and "run" in over and (some := of_flows(name)) is not None:
-        return some.name
+    if found is None and "run" in over and (some := _of_some(name)) is not None:
+        return spellings(tuple(over)).get(plain(some.measure.title), some.name)
     return name if found is None else found
 
 

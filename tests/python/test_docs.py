@@ -228,10 +228,11 @@ INTERNAL = {
     },
     ct.Comparison: {
         *("alike_sentences", "difference_lines", "explanation", "mean_lines", "state_lines"),
-        *("censored", "counted", "fill", "idle", "size", "size_of_differences", "too_many"),
+        *("censored", "comparable", "counted", "fill", "idle", "said_of_means", "size"),
+        *("size_of_differences", "too_many"),
         *("unmeasured_sentences", "unresponsive", "write_to"),
     },
-    ct.Sweep: {"alone", "censored", "counted", "idle", "lonely", "units_at", "unresponsive"},
+    ct.Sweep: {"alone", "censored", "comparable", "counted", "idle", "lonely", "units_at", "unresponsive"},
 }
 """Attributes that only the package itself uses: what tables and reports are made of."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltrain as ct
+from celltrain import registry
 from celltrain.groups import groups_of
 from celltrain.report import run_report
 from celltrain.results.frames import FRAMES
@@ -71,6 +72,21 @@ def test_means_over_the_flows_of_groups_are_told(cli: Cli, scenario: ct.Scenario
         assert printed.count("Means over") == 1
         assert said in printed
         assert "Means over" not in cli(*command, "--measure", "goodput of many,round trip of few").out
+
+
+@pytest.mark.parametrize(
+    "name", ["transfer_delay_p99 of TCP", "99th percentile of the transfer delay of tcp"]
+)
+def test_what_is_called_as_a_measure_of_runs_is_that_measure(scenario: ct.Scenario, name: str) -> None:
+    """By the name of its column it was the mean over a group TCP, with the title of that of all with TCP."""
+    noise = {"name": "noise", "traffic": {"kind": "cbr", "rate": "100 kbit/s"}}
+    groups = [{"name": "TCP", "flows": 2}, {"name": "web"}, noise]
+    found = ct.run(scenario.with_({**BRIEF, "group": groups}), replications=2)
+    assert found.estimate(name) == found.estimate("transfer_delay_p99_tcp")
+    assert registry.of_flows(name) is None
+    assert registry.measure(name).name == "transfer_delay_p99_tcp"
+    other = found.estimate("transfer_delay_p99 of web")
+    assert other != found.estimate(name)
 
 
 def test_a_measure_of_a_group_has_a_definition(cli: Cli) -> None:

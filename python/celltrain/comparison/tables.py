@@ -1,7 +1,7 @@
 """The tables of a comparison and the sentences below them, for people."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 
 from celltrain import statistics, text, verdicts
@@ -85,7 +85,7 @@ class Tables(Differences):
         count = (len(self.variants) - 1) * len(self.measures)
         beside = (self.censored(name, measure) for measure in self.measures for name in self.variants)
         said = legend(one.kind for one in beside if one is not None and one.mark)
-        means = said_of_means((measure.name for measure in self.measures), self._sizes)
+        means = self.said_of_means(self.measures)
         alone = (
             "Intervals in tables are for one difference alone, so one without a star may exclude zero; those "
             "in the sentences on the best variant hold for all variants and measures together, at one level, "
@@ -100,9 +100,13 @@ class Tables(Differences):
             f"{f' {said}' if said else ''}{f' {means}' if means else ''}"
         )
 
-    def _sizes(self) -> dict[str, int]:
-        """How many flows are in each group."""
-        return {one.name: one.flows for some in self.by_group().values() for one in some}
+    def said_of_means(self, measures: Iterable[Measure]) -> str:
+        """What is said of measures of groups that are means over their flows; may be nothing."""
+
+        def sizes() -> dict[str, int]:
+            return {one.name: one.flows for some in self.by_group().values() for one in some}
+
+        return said_of_means((measure.name for measure in measures), sizes)
 
     def _least(self) -> str:
         """What differences the sentences call the same, however significant they are."""

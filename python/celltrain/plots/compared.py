@@ -137,7 +137,8 @@ def _caption(found: "Comparison", chosen: "Sequence[Measure]") -> list[str]:
         one.title: ([found.estimate(name, one) for name in found.variants], bounds(one, found.comparable))
         for one in chosen
     }
-    return [*parts, *filter(None, [of_limits(every)])]
+    means = found.said_of_means(chosen).removesuffix(".")
+    return [*parts, *filter(None, [of_limits(every), means[:1].lower() + means[1:]])]
 
 
 def _title(found: "Comparison", measure: "Measure") -> str:

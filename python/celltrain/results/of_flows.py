@@ -73,12 +73,12 @@ def held_by(
 
 
 def said_of_means(metrics: Iterable[str], sizes: Callable[[], Mapping[str, int]]) -> str:
-    """What stands below a table with measures of groups that are means over their flows.
+    """What is said of measures of groups that are means over their flows, as a sentence.
 
     The mean of the percentiles of flows, say, is not that of all that they carry.
 
     Args:
-        metrics: the measures of the table.
+        metrics: the measures that are shown.
         sizes: tells how many flows are in each group.
     """
     means = [one for one in map(registry.of_flows, metrics) if one is not None and one.is_mean]
