@@ -45,6 +45,9 @@ __all__ = [
 RESOLUTION = 1 / 64
 """The part of a percentile out of bins by which its value may be off; see `resolution`."""
 
+OF_VCS = "flows that share a VC count with the first"
+"""What the formulas of columns of flows say that the first flow of a VC has for all of them."""
+
 WITHIN = "within 1.6 %"
 """What the formulas of such percentiles say."""
 
@@ -106,6 +109,11 @@ class Measure:
     def frame(self) -> str:
         """The frame of a result that has it, or from which it is taken, as those of groups and flows are."""
         return FRAME_OF["flow" if of_flows(self.name) is not None else self.over]
+
+    @property
+    def is_of_vcs(self) -> bool:
+        """Whether it counts what flows that share a VC do together."""
+        return OF_VCS in self.formula
 
     def to_json(self) -> dict[str, Any]:
         """As an object of JSON."""

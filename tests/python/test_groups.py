@@ -9,6 +9,7 @@ import pytest
 import celltrain as ct
 from celltrain import registry
 from celltrain.groups import groups_of
+from celltrain.plots.distribution import values_of
 from celltrain.report import run_report
 from celltrain.results.frames import FRAMES
 from celltrain.usual import OF_FLOWS, unresponsive_groups
@@ -87,6 +88,27 @@ def test_what_is_called_as_a_measure_of_runs_is_that_measure(scenario: ct.Scenar
     assert registry.measure(name).name == "transfer_delay_p99_tcp"
     other = found.estimate("transfer_delay_p99 of web")
     assert other != found.estimate(name)
+
+
+def test_what_a_vc_counts_is_of_no_flow_that_shares_it_with_another(scenario: ct.Scenario) -> None:
+    """The first has it for all of them, and the others had 0 cells."""
+    shared = {**BRIEF, "topology": {"kind": "backbone", "pairs": 2, "flows": 2}}
+    made = scenario.with_(shared)
+    found = ct.run(made, replications=2)
+    of_vc = "cells_sent of 1"
+    assert found.estimate(of_vc) == found.estimate("cells_sent of group 1")
+    assert found.estimate(of_vc).mean > 0
+    assert found.estimate("cells_sent of 2").undefined == 2
+    assert found.estimate("goodput of 2").mean > 0
+    sweep = ct.sweep(made, grid={"switch.buffer": ["90 cells", "95 cells"]}, replications=2)
+    assert sweep.table("cells_sent of 2")["undefined"].to_list() == [2, 2]
+    assert sweep.table(of_vc)["mean"].to_list() == sweep.table("cells_sent of group 1")["mean"].to_list()
+    until = {"metric": "cells_sent of group 1", "rel-ci": "90 %", "max-replications": 4}
+    assert ct.sweep(made, grid={"switch.buffer": ["90 cells"]}, replications=3, until=until).runs.height >= 3
+    drawn = values_of(found, "cells_sent")
+    assert (len(drawn.values), drawn.over) == (4, "VCs and replications")
+    assert drawn.values.min() > 0
+    assert values_of(found, "goodput").over == "flows and replications"
 
 
 def test_a_measure_of_a_group_has_a_definition(cli: Cli) -> None:

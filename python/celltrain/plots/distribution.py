@@ -126,6 +126,9 @@ def values_of(result: "Result", name: str, entity: str | None = None, begin: flo
     if name in _numeric(result) and (_has_values(result, name) or name not in of_runs):
         unit = _unit_of_flows(result, name)
         chosen = frame if entity is None else _of(frame, "flow", entity)
+        of_vcs = {one.name for one in measures() if one.over == "flow" and one.is_of_vcs}
+        if name in of_vcs and "circuit" in frame.columns:  # the first flow of a VC has them
+            chosen, over = chosen.filter(pl.col("circuit") == pl.col("flow")), over.replace("flows", "VCs")
         found = chosen[name]
     else:
         frame = result.series if name in result.series["metric"] else result.summary

@@ -17,7 +17,7 @@ from celltrain.results.record import Record
 from celltrain.scenario import Scenario
 from celltrain.text import joined
 
-__all__ = ["column_of", "held_by", "members", "owners", "owners_of", "said_of_means", "sample"]
+__all__ = ["column_of", "has_own", "held_by", "members", "owners", "owners_of", "said_of_means", "sample"]
 
 ALL_ENDED = "completion_time"
 """The column of which a flow without a value has not ended: the mean of the others would mislead."""
@@ -99,6 +99,11 @@ def column_of(found: OfFlows, columns: Collection[str]) -> str:
         if name not in columns:
             raise InputError(f"these runs lack the column '{name}' of flows, for '{found.name}'")
     return found.column.name
+
+
+def has_own(found: OfFlows, flow: str, circuit: str | None) -> bool:
+    """Whether a flow has a value of its own: of a VC that several share the first has what is counted."""
+    return circuit is None or circuit == flow or not found.column.is_of_vcs
 
 
 def sample(found: OfFlows, values: Iterable[float | None]) -> float:

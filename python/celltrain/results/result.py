@@ -162,11 +162,12 @@ class Result(Frames):
         if found.name not in self._of_flows:
             units = self.manifest["units"]
             column = some.column_of(found, units)
-            rows = [*self.rows("flows", "replication", "flow", GROUP, column)]
-            chosen = some.members(found, some.owners_of((flow, group) for _, flow, group, _ in rows))
+            vc = "circuit" if self.has_columns("circuit") else "flow"
+            rows = [*self.rows("flows", "replication", "flow", GROUP, vc, column)]
+            chosen = some.members(found, some.owners_of((flow, group) for _, flow, group, *_ in rows))
             values: dict[int, list[float]] = {}
-            for replication, flow, _, value in rows:
-                if flow in chosen:
+            for replication, flow, _, circuit, value in rows:
+                if flow in chosen and some.has_own(found, flow, circuit):
                     values.setdefault(replication, []).append(value)
             every = [some.sample(found, values.get(n, ())) for n in range(self.manifest["replications"])]
             self._of_flows[found.name] = _Sample(units[column], every)

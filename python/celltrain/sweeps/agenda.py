@@ -9,7 +9,7 @@ from celltrain.errors import Defect, InputError
 from celltrain.experiment import Task
 from celltrain.groups import GROUP
 from celltrain.registry import OfFlows, of_flows
-from celltrain.results.of_flows import members, owners_of, sample
+from celltrain.results.of_flows import has_own, members, owners_of, sample
 from celltrain.runs.entry import Run
 from celltrain.runs.store import Store, Stretch
 from celltrain.sweeps.plan import Plan
@@ -127,13 +127,13 @@ def _of_flows(stretch: Stretch, some: OfFlows) -> list[float]:
     Raises:
         KeyError: one of them did not measure it.
     """
-    rows = stretch.rows("flows").select("replication", "flow", GROUP, some.column.name)
+    rows = stretch.rows("flows").select("replication", "flow", GROUP, "circuit", some.column.name)
     values: dict[int, list[float]] = {run.replication: [] for run in stretch.runs}
     try:
         chosen = members(some, owners_of(rows.select("flow", GROUP).iter_rows()))
     except InputError:
         raise KeyError(some.name) from None
-    for replication, flow, _, value in rows.iter_rows():
-        if flow in chosen:
+    for replication, flow, _, circuit, value in rows.iter_rows():
+        if flow in chosen and has_own(some, flow, circuit):
             values[replication].append(value)
     return [sample(some, one) for one in values.values()]

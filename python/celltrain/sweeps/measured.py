@@ -33,6 +33,10 @@ STRETCH = 1 << 18
 """Rows of the summary that are read at once."""
 
 
+_FlowRow = tuple[int, str, str, str, float]
+"""A flow in a replication: the number of this, its name, its group, the first flow of its VC, and a value."""
+
+
 class Measured(Stored):
     """The measures of a sweep at its points."""
 
@@ -274,29 +278,31 @@ class Measured(Stored):
         column, is_there = some.column_of(found, self.manifest["units"]), False
         every: dict[str, None] = {}
         for point, rows in self._flows_by_point(column):
-            known = some.owners_of((flow, group) for _, flow, group, _ in rows)
+            known = some.owners_of((flow, group) for _, flow, group, *_ in rows)
             every |= dict.fromkeys(known)
             if found.owner not in known:
                 continue
             is_there, chosen = True, some.members(found, known)
             values: dict[int, list[float]] = {}
-            for replication, flow, _, value in rows:
-                if flow in chosen:
-                    values.setdefault(replication, []).append(value)
+            for replication, flow, _, circuit, value in rows:
+                own = values.setdefault(replication, []) if flow in chosen else []
+                if some.has_own(found, flow, circuit):
+                    own.append(value)
             yield point, {replication: some.sample(found, sample) for replication, sample in values.items()}
         if not is_there:
             some.members(found, dict.fromkeys(every, ()))
 
-    def _flows_by_point(self, column: str) -> "Iterator[tuple[int, list[tuple[int, str, str, float]]]]":
-        """The flows of each point, in order: replication, name, name of the group, and a column."""
+    def _flows_by_point(self, column: str) -> "Iterator[tuple[int, list[_FlowRow]]]":
+        """The flows of each point, in order: replication, name, name of the group, VC, and a column."""
         rows = self.scan("flows")
-        last, found = -1, list[tuple[int, str, str, float]]()
-        for point, *row in frame_rows(rows, "point", "replication", "flow", GROUP, column):
+        vc = "circuit" if "circuit" in rows.collect_schema().names() else "flow"
+        last, found = -1, list[_FlowRow]()
+        for point, *row in frame_rows(rows, "point", "replication", "flow", GROUP, vc, column):
             if point != last:
                 if found:
                     yield last, found
                 last, found = point, []
-            found.append((row[0], row[1], row[2], row[3]))
+            found.append((row[0], row[1], row[2], row[3], row[4]))
         if found:
             yield last, found
 

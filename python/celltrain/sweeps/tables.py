@@ -109,7 +109,7 @@ class Tables(Measured):
         for point, flows in self._flows_by_point("goodput"):
             carried: dict[str, dict[int, float]] = {}
             members: dict[str, set[str]] = {}
-            for replication, flow, group, value in flows:
+            for replication, flow, group, _, value in flows:
                 sums = carried.setdefault(group, {})
                 sums[replication] = sums.get(replication, 0.0) + value
                 members.setdefault(group, set()).add(flow)
