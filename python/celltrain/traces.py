@@ -179,11 +179,19 @@ def decimate(trace: Trace, points: int) -> Trace:
     return replace(trace, t=trace.t[kept], value=trace.value[kept])
 
 
-def with_gaps(trace: Trace, longest: float) -> Trace:
-    """The same, with gaps in lines where samples are further apart than so many seconds."""
+def with_gaps(trace: Trace, times: "NDArray[np.float64]", longest: float) -> Trace:
+    """The same, with gaps in lines where nothing was sampled for more than so many seconds.
+
+    Args:
+        trace: what is drawn, which may be a part of the samples.
+        times: those of all samples, in seconds.
+        longest: the longest time between two samples that a line crosses.
+    """
     import numpy as np
 
-    apart = np.flatnonzero(np.diff(trace.t) > longest) + 1
+    later = times[np.flatnonzero(np.diff(times) > longest) + 1]
+    apart = np.unique(np.searchsorted(trace.t, later))
+    apart = apart[(apart > 0) & (apart < len(trace.t))]
     between = (trace.t[apart - 1] + trace.t[apart]) / 2
     return replace(trace, t=np.insert(trace.t, apart, between), value=np.insert(trace.value, apart, np.nan))
 

@@ -1,5 +1,6 @@
 """Pictures of series and windows over time: their lines, looks and keys, and the time that they show."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -265,7 +266,8 @@ def test_periods_without_a_value_are_gaps_in_lines(scenario: ct.Scenario) -> Non
     often = {"kind": "cbr", "rate": "1 Mbit/s", "packet": "40 B"}
     rare = {"kind": "bursty", "bytes": "100 B", "every": "50 ms"}
     flow = [{"name": "1", "traffic": often}, {"name": "2", "traffic": rare}]
-    made = ct.run(scenario.with_({"flow": flow, "measures.delays": "all"}), trace=True, replications=1)
+    both = scenario.with_({"flow": flow, "measures.delays": "all"})
+    made = ct.run(both, trace=True, replications=1)
     (axis,) = made.plot.series("sampled_delay_max").axes
     dense, _, sparse, marks = axis.lines
     assert not np.isnan(np.asarray(dense.get_ydata())).any()
@@ -275,6 +277,23 @@ def test_periods_without_a_value_are_gaps_in_lines(scenario: ct.Scenario) -> Non
     assert marks.get_marker() == "."
     (axis,) = made.plot.series("delivered").axes
     assert len(axis.lines) == 1
+    alone = ct.run(both.with_({"flow.0.traffic": rare}), trace=True, replications=1)
+    sparse, *_ = alone.plot.series("sampled_delay_max").axes[0].lines
+    assert np.isnan(np.asarray(sparse.get_ydata())[1::2]).all(), "no other flow tells the sample period"
+
+
+def test_of_very_many_samples_only_what_is_missing_is_a_gap() -> None:
+    """The extremes of a bucket lie anywhere in it, so that there were gaps where nothing is missing."""
+    t = np.arange(20_000, dtype=np.float64) * 1e-3
+    whole = Trace("1", "s", t, np.random.default_rng(1).random(len(t)))
+    kept = (t < 5) | (t > 6)
+    holed = replace(whole, t=t[kept], value=whole.value[kept])
+    gaps = []
+    for one in (whole, holed):
+        (axis,) = over_time([SeriesPanel("run", [one], "delay", period=1e-3)]).axes
+        line = axis.lines[0]
+        gaps.append(np.asarray(line.get_xdata())[np.isnan(np.asarray(line.get_ydata()))].tolist())
+    assert gaps == [[], [pytest.approx(5.5, abs=0.05)]]
 
 
 def test_windows_begin_with_their_connections(scenario: ct.Scenario, tmp_path: Path) -> None:

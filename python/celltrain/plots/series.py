@@ -179,12 +179,15 @@ def _scale(every: Sequence[SeriesPanel], unit: str) -> _Scale:
 
 
 def _line(trace: Trace, period: float | None) -> Trace:
-    """What is drawn of a trace: with gaps where it lacks values of two sample periods or more."""
+    """What is drawn of a trace: with gaps where it lacks values of two sample periods or more.
+
+    Of very many samples few are drawn, and a gap is longer than the time that two of them stand for.
+    """
+    line = decimate(trace, POINTS)
     if period is None:
-        return decimate(trace, POINTS)
-    # Of very many samples those that are drawn lie so far apart by themselves.
-    step = period * max(1.0, 2 * len(trace.t) / POINTS)
-    return with_gaps(decimate(trace, POINTS), MISSING * step)
+        return line
+    bucket = 2 * (trace.t[-1] - trace.t[0]) / POINTS
+    return with_gaps(line, trace.t, max(MISSING * period, bucket))
 
 
 def in_bits(trace: Trace) -> Trace:

@@ -214,11 +214,10 @@ def series_of(
         title = ": ".join(filter(None, (run, part or (shown[0].entity if len(shown) == 1 else ""))))
         scenario = _known(scenarios[variant]) if name in (GOODPUT, "acr") else None
         levels = {} if scenario is None else _link_rate(scenario)
-        schedule, period = (
-            schedule_of(scenarios[variant]),
-            _period(traced(result)) if name in SPARSE else None,
-        )
-        return SeriesPanel(title, shown, title_of, levels, schedule, period)
+        # A port has a sample in every period; what is sparse may have one in each third.
+        dense = result.traces("occupancy", replication=replication) if name in SPARSE else []
+        schedule = schedule_of(scenarios[variant])
+        return SeriesPanel(title, shown, title_of, levels, schedule, _period(dense))
 
     every = of_each({variant: partial(panel, variant, result) for variant, result in results.items()})
     drawn = alike([*every.values()], [groups_of(result.flows) for result in results.values()])
