@@ -229,19 +229,22 @@ def late_sources(scenario: Scenario) -> Iterator[str]:
 
 
 def early_stops(scenario: Scenario) -> Iterator[str]:
-    """Sources that stop before anything is measured, so that their goodput is 0."""
+    """Sources that stop before anything is measured; a transfer that TCP was given goes on to its end."""
     if not scenario.warm_up:
         return
+    common = table_of(scenario.to_dict(), "traffic")
     found: dict[str, str] = {}
     for tables in owners(scenario):
         given = ((f"{of}.stop", str(one["stop"])) for of, one in tables if one.get("stop") is not None)
         key, stop = next(given, ("", ""))
-        if key and picoseconds(stop) <= round(scenario.warm_up * 1e12):
+        is_early = bool(key) and picoseconds(stop) <= round(scenario.warm_up * 1e12)
+        if is_early and _kind(tables, common) != "finite":
             found[key] = stop
     for key, stop in found.items():
         yield (
-            f'{key} = "{stop}" is not after the warm-up ({scenario.warm_up:g} s): nothing that its sources '
-            "send is measured; if that is not intended, set a later stop, or a shorter warm-up"
+            f'{key} = "{stop}" is not after the warm-up ({scenario.warm_up:g} s): '
+            "at most the rest of what its sources had begun is measured; "
+            "if that is not intended, set a later stop, or a shorter warm-up"
         )
 
 
