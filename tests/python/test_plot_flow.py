@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import celltrain as ct
+from celltrain.plots.discards import SHARED
 from celltrain.plots.files import lay_out
 from celltrain.plots.flow import NO_EVENTS, flow_of_run
 from celltrain.plots.flow_events import _told, flow_events
@@ -357,7 +358,30 @@ def test_discards_of_which_nothing_is_known_are_not_called_none(monkeypatch: pyt
     assert said in events.texts[0].get_text()
     shared = {"topology": {"kind": "backbone", "pairs": 1, "flows": 2}, "link-override": []}
     _, _, events = flow_of_run(scenario.with_(shared), "1", (0.0, 2.0)).axes
-    assert "discarded" not in events.texts[0].get_text(), "the other connection of the VC may have lost it"
+    assert SHARED in events.texts[0].get_text(), "the other connection of the VC may have lost it"
+
+
+FAST = {"rate": "100 Mbit/s", "delay": "1 ms"}
+
+
+@pytest.mark.parametrize("name", ["w1", "w1/requests"])
+def test_discarded_requests_are_not_called_acks_of_the_answers(name: str) -> None:
+    """Requests and the ACKs for answers cross the same ports in one VC."""
+    of = {"kind": "fixed", "bytes": "60 kB"}
+    asks = {"kind": "request-response", "request": of, "response": {**of, "bytes": "1 kB"}, "think": "1 ms"}
+    scenario = ct.Scenario.from_dict(CROSSED).with_(
+        {
+            "topology": {"kind": "dumbbell"},
+            "link": {"framing": "cells", "rate": "1 Mbit/s", "access": FAST, "exit": FAST},
+            "link-override": [],
+            "duration": "20 s",
+            "switch.buffer": "200 cells",
+            "group": [{"name": "w", "traffic": asks}],
+        }
+    )
+    above, _, events = flow_of_run(scenario, name, (0.0, scenario.duration)).axes
+    assert not [one for one in above.lines if "discarded" in str(one.get_label())]
+    assert SHARED in events.texts[0].get_text()
 
 
 def test_the_picture_says_what_links_do_to_a_connection() -> None:

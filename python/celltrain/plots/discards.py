@@ -15,9 +15,14 @@ if TYPE_CHECKING:
     from celltrain.results import Record
     from celltrain.scenario import Scenario
 
-__all__ = ["Discards", "discards_of"]
+__all__ = ["REQUESTS", "SHARED", "Discards", "discards_of"]
 
 DATA, ACKS = "data", "ACKs"
+
+REQUESTS = "requests"
+"""What the events of a flow of answers call the connection on which its client asks: `1/requests`."""
+
+SHARED = "what switches discarded of it is not known: connections that share a VC are not told apart"
 
 MOST_FOLLOWED = 300_000
 """Cells or packets that the link of a port may carry in the time in which each is followed."""
@@ -28,6 +33,7 @@ class Discards:
     """What a port discarded of a connection in some time."""
 
     port: str
+    """Its name; empty where nothing tells which ones did."""
     t: "NDArray[np.float64]"
     """When, in seconds: a time for each cell or packet; none where these were not followed."""
     text: str
@@ -39,9 +45,9 @@ def discards_of(
 ) -> list[Discards]:
     """What each port of a switch discarded of a connection, in the order of its way and of the way back.
 
-    Ports that discarded nothing of it are left out, by the counts of the whole run first. Cells of flows that
-    share a VC, and of the short flows of one source, cannot be told apart: of these nothing is known. What
-    links lose is none of it.
+    Ports that discarded nothing of it are left out, by the counts of the whole run first. Connections that
+    share a VC cannot be told apart, as requests and their answers, and short flows of one source: of these
+    nothing is known. What links lose is none of it.
 
     Args:
         scenario: what ran.
@@ -50,17 +56,35 @@ def discards_of(
         span: the time, in seconds.
         seed: the master seed.
     """
-    circuits = dict(zip(record.flows["flow"], record.flows["circuit"], strict=True))
-    if name not in circuits or Counter(circuits.values())[circuits[name]] > 1:
-        return []
-    of_switches = {*port_names(scenario)}
-    counts = zip(record.ports["port"], record.ports["cells_discarded"], strict=True)
-    losing = {port for port, lost in counts if lost and port in of_switches}
-    ((there, back),) = scenario.core.ports_of([name])
-    ways = [(port, DATA) for port, _ in there] + [(port, ACKS) for port, _ in back]
-    ports = [(port, what) for port, what in ways if port in losing]
+    import numpy as np
+
+    losing = _losing(scenario, record)
+    ports = [(port, what) for port, what in _way(scenario, record, name) if port in losing]
+    if ports and not _is_alone(record, name):
+        return [Discards("", np.empty(0), SHARED)]
     found = (_at(scenario, record, name, what, port, span, seed) for port, what in ports)
     return [one for one in found if one is not None]
+
+
+def _way(scenario: "Scenario", record: "Record", name: str) -> list[tuple[str, str]]:
+    """The ports that a connection crosses, with what crosses them."""
+    flow = name if name in record.flows["flow"] else name.rpartition("/")[0]
+    ((there, back),) = scenario.core.ports_of([flow])
+    return [(port, DATA) for port, _ in there] + [(port, ACKS) for port, _ in back]
+
+
+def _losing(scenario: "Scenario", record: "Record") -> set[str]:
+    """The ports of switches that discarded something."""
+    counts = zip(record.ports["port"], record.ports["cells_discarded"], strict=True)
+    return {port for port, lost in counts if lost} & {*port_names(scenario)}
+
+
+def _is_alone(record: "Record", name: str) -> bool:
+    """Whether the VC of a connection carries no other one."""
+    circuits = dict(zip(record.flows["flow"], record.flows["circuit"], strict=True))
+    if name not in circuits or record.traces("sent", f"{name}/{REQUESTS}"):
+        return False
+    return Counter(circuits.values())[circuits[name]] == 1
 
 
 def _at(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from celltrain.errors import InputError, unknown
 from celltrain.experiment import Task, alone
-from celltrain.plots.discards import Discards, discards_of
+from celltrain.plots.discards import REQUESTS, Discards, discards_of
 from celltrain.plots.flow_events import FlowEvent, detail_of, flow_events
 from celltrain.plots.schedule import NOTHING, Schedule, legend_of, mark, scheduled
 from celltrain.plots.style import COLOURS, panels, styled, titled
@@ -30,9 +30,6 @@ SAMPLES = 1500
 
 MOST_SAMPLES = 100_000
 """Samples over the whole run, however short the time that is shown."""
-
-REQUESTS = "requests"
-"""What the events of a flow of answers call the connection on which its client asks: `1/requests`."""
 
 MARGIN = 0.05
 """The part of a short flow's time that is shown on either side of it."""
