@@ -12,6 +12,7 @@ from celltrain.groups import groups_of
 from celltrain.plots.distribution import values_of
 from celltrain.report import run_report
 from celltrain.results.frames import FRAMES
+from celltrain.sweeps.view import legend
 from celltrain.usual import OF_FLOWS, unresponsive_groups
 from conftest import as_json
 
@@ -109,6 +110,17 @@ def test_what_a_vc_counts_is_of_no_flow_that_shares_it_with_another(scenario: ct
     assert (len(drawn.values), drawn.over) == (4, "VCs and replications")
     assert drawn.values.min() > 0
     assert values_of(found, "goodput").over == "flows and replications"
+
+
+def test_a_group_that_has_one_flow_in_a_part_of_a_table_has_means_too(scenario: ct.Scenario) -> None:
+    """The last variant or point said for all how many flows a group has."""
+    grouped = scenario.with_({**BRIEF, "group": [{"name": "few"}, {"name": "many", "flows": 2}]})
+    measures = ["transfer_delay_p99 of many"]
+    fewer = {"plain": {}, "one": {"group.1.flows": 1}}
+    compared = ct.compare(grouped, fewer, replications=1, measures=measures)
+    assert "Means over the flows of groups" in compared.explanation()
+    swept = ct.sweep(grouped, grid={"group.1.flows": [2, 1]}, replications=1, measures=measures)
+    assert "Means over the flows of groups" in legend(swept, 9)
 
 
 def test_a_measure_of_a_group_has_a_definition(cli: Cli) -> None:

@@ -249,7 +249,7 @@ def _show(result: "Result", chosen: list[str], headline: str, of_flows: "Scenari
     ]
     terminal.table(("measure", "mean ± 95 % interval"), rows)
     groups = result.by_group()
-    if said := said_of_means(chosen, lambda: {one.name: one.flows for one in groups}):
+    if said := said_of_means(chosen, lambda: groups):
         terminal.say(said)
     if len(groups) > 1:
         first, more = groups[:MOST_GROUPS], len(groups) - MOST_GROUPS

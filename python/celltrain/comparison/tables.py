@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Iterable
 from contextlib import suppress
+from itertools import chain
 
 from celltrain import statistics, text, verdicts
 from celltrain.comparison.differences import Differences, misled
@@ -102,11 +103,8 @@ class Tables(Differences):
 
     def said_of_means(self, measures: Iterable[Measure]) -> str:
         """What is said of measures of groups that are means over their flows; may be nothing."""
-
-        def sizes() -> dict[str, int]:
-            return {one.name: one.flows for some in self.by_group().values() for one in some}
-
-        return said_of_means((measure.name for measure in measures), sizes)
+        names = (measure.name for measure in measures)
+        return said_of_means(names, lambda: chain.from_iterable(self.by_group().values()))
 
     def _least(self) -> str:
         """What differences the sentences call the same, however significant they are."""

@@ -7,7 +7,7 @@ of all, and everything else is the mean over the flows.
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celltrain import registry, statistics
 from celltrain.errors import InputError, unknown
@@ -16,6 +16,9 @@ from celltrain.registry import OfFlows
 from celltrain.results.record import Record
 from celltrain.scenario import Scenario
 from celltrain.text import joined
+
+if TYPE_CHECKING:
+    from celltrain.results.result import Group
 
 __all__ = ["column_of", "has_own", "held_by", "members", "owners", "owners_of", "said_of_means", "sample"]
 
@@ -72,18 +75,18 @@ def held_by(
     return tried(scenarios, units, jobs=jobs) if every else []
 
 
-def said_of_means(metrics: Iterable[str], sizes: Callable[[], Mapping[str, int]]) -> str:
+def said_of_means(metrics: Iterable[str], groups: "Callable[[], Iterable[Group]]") -> str:
     """What is said of measures of groups that are means over their flows, as a sentence.
 
     The mean of the percentiles of flows, say, is not that of all that they carry.
 
     Args:
         metrics: the measures that are shown.
-        sizes: tells how many flows are in each group.
+        groups: gives those of every variant or point, of which one may have fewer flows.
     """
     means = [one for one in map(registry.of_flows, metrics) if one is not None and one.is_mean]
-    known = sizes() if means else {}
-    several = [one.measure.title for one in means if known.get(one.owner, 1) > 1]
+    large = {group.name for group in groups() if group.flows > 1} if means else set()
+    several = [one.measure.title for one in means if one.owner in large]
     if not several:
         return ""
     return f"Means over the flows of groups, not values of all that these carry: {joined(several)}."

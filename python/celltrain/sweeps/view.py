@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from math import prod
+from typing import TYPE_CHECKING
 
 from celltrain import text
 from celltrain.registry import Measure
@@ -17,6 +18,9 @@ from celltrain.statistics import Estimate, largest
 from celltrain.sweeps.axes import quantities, shown
 from celltrain.sweeps.censored import censored_beside
 from celltrain.sweeps.result import Sweep
+
+if TYPE_CHECKING:
+    from celltrain.results import Group
 
 __all__ = [
     "AxisView",
@@ -279,13 +283,13 @@ def legend(sweep: Sweep, most: int) -> str:
         )
         if why := " or ".join(_why_nothing(lonely, idle)):
             said.append(f"No {one.title} where {why}.")
-    said.append(said_of_means((one.name for one in sweep.measures), partial(_sizes, sweep)))
+    said.append(said_of_means((one.name for one in sweep.measures), partial(_groups, sweep)))
     return " ".join(filter(None, said))
 
 
-def _sizes(sweep: Sweep) -> dict[str, int]:
-    """How many flows are in each group."""
-    return {group.name: one.flows for group in sweep.by_group() for one in group.points if one is not None}
+def _groups(sweep: Sweep) -> "Iterator[Group]":
+    """The groups of all points."""
+    return (one for group in sweep.by_group() for one in group.points if one is not None)
 
 
 def _beside(sweep: Sweep, of: Measure) -> "list[Censored | None]":
