@@ -322,6 +322,8 @@ def main() -> None:
     matplotlib.use("agg")
     failures = Failures()
     files = sorted(options.folder.glob(options.only))
+    if not files:
+        parser.error(f"{options.folder} has no {options.only}")
     for path in files:
         look(path, random.Random(f"{options.seed} {path.name}"), failures)
     print(f"{len(files)} scenarios, {failures.kinds.total()} failures of {len(failures.kinds)} kinds")

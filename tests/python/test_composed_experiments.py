@@ -15,6 +15,7 @@ EVERY = 3
 """Each third file is looked at: `make soak-experiments` has as many others as anybody wants."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(FOUND.glob("*.toml"))[::EVERY], ids=lambda path: path.stem)
 def test_what_is_made_of_composed_results_holds(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
