@@ -351,7 +351,7 @@ def test_the_picture_says_where_and_when_switches_discarded(framing: str) -> Non
 
 def test_discards_of_which_nothing_is_known_are_not_called_none(monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = ct.Scenario.from_dict(CROSSED)
-    monkeypatch.setattr("celltrain.plots.discards.MOST_FOLLOWED", 100)
+    monkeypatch.setattr("celltrain.plots.discards.MOST_LOOKS", 100)
     above, _, events = flow_of_run(scenario, "1", (0.0, 2.0)).axes
     assert not [one for one in above.lines if "discarded" in str(one.get_label())]
     said = "which data switch1 > switch2 discarded is not known: show a shorter time"
@@ -359,6 +359,18 @@ def test_discards_of_which_nothing_is_known_are_not_called_none(monkeypatch: pyt
     shared = {"topology": {"kind": "backbone", "pairs": 1, "flows": 2}, "link-override": []}
     _, _, events = flow_of_run(scenario.with_(shared), "1", (0.0, 2.0)).axes
     assert SHARED in events.texts[0].get_text(), "the other connection of the VC may have lost it"
+
+
+def test_cells_of_large_networks_are_followed_for_a_shorter_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All ports are looked at for each cell, so that a picture of one of 600 connections took 40 s."""
+    monkeypatch.setattr("celltrain.plots.discards.MOST_LOOKS", 50_000)
+    crossed = {**CROSSED, "topology": {"kind": "dumbbell"}, "link-override": []}
+    told = {}
+    for flows in (2, 60):
+        scenario = ct.Scenario.from_dict({**crossed, "group": [{"name": "a", "flows": flows}]})
+        _, _, events = flow_of_run(scenario, "a1", (0.0, 0.4)).axes
+        told[flows] = "switch1 > switch2 discarded is not known" in events.texts[0].get_text()
+    assert told == {2: False, 60: True}
 
 
 FAST = {"rate": "100 Mbit/s", "delay": "1 ms"}

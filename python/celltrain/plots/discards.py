@@ -24,8 +24,11 @@ REQUESTS = "requests"
 
 SHARED = "what switches discarded of it is not known: connections that share a VC are not told apart"
 
-MOST_FOLLOWED = 300_000
-"""Cells or packets that the link of a port may carry in the time in which each is followed."""
+MOST_LOOKS = 15_000_000
+"""Looks at ports while a port is followed: one at every port for each cell or packet that it may send."""
+
+FEW_PORTS = 50
+"""Ports to which a look takes no longer than what else there is to do for a cell."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +104,7 @@ def _at(
 
     facts = port_facts(scenario, port)
     unknown = f"which {what} {port} discarded is not known"
-    if units_within(facts, span) > MOST_FOLLOWED:
+    if units_within(facts, span) * max(FEW_PORTS, len(record.ports["port"])) > MOST_LOOKS:
         return Discards(port, np.empty(0), f"{unknown}: show a shorter time")
     try:
         cells = read_cells(scenario, facts, span, seed, record.replication)
