@@ -124,27 +124,17 @@ def test_sources_that_stop_before_anything_is_measured_are_named() -> None:
     assert late.notes == [], "nothing is left of the group a"
 
 
-@pytest.mark.parametrize(
-    ("stopped", "settings"),
-    [
-        ("1", {"flow": [{"name": "1", "stop": "500 ms", "traffic": {"kind": "finite", "bytes": "500 kB"}}]}),
-        (
-            "early1",
-            {
-                "group": [
-                    {
-                        "name": "early",
-                        "stop": "500 ms",
-                        "transfers": [{"at": "1 ms", "from": "src1", "to": "dest1", "bytes": "500 kB"}],
-                    }
-                ],
-            },
-        ),
-    ],
-)
-def test_a_stop_ends_no_transfer_that_tcp_was_given(stopped: str, settings: dict[str, object]) -> None:
+@pytest.mark.parametrize("own", [True, False])
+def test_a_stop_ends_no_finite_transfer(*, own: bool) -> None:
     """What was given to TCP before is still delivered, as the schema says of `stop`."""
+    traffic = {"traffic": {"kind": "finite", "bytes": "500 kB"}}
     slow = {"link": {"rate": "2 Mbit/s", "delay": "5 ms"}, "warm-up": "1 s", "duration": "2 s"}
-    found = ct.run(ct.Scenario.from_dict({**CELLS, **slow, **settings}), replications=1)
-    assert dict(found.rows("flows", "flow", "goodput"))[stopped] > 2e5
+    flow = [{"name": "1", "stop": "500 ms", **(traffic if own else {})}]
+    base = ct.Scenario.from_dict({**CELLS, **slow, "flow": flow, **({} if own else traffic)})
+    found = ct.run(base, replications=1)
+    assert dict(found.rows("flows", "flow", "goodput"))["1"] > 2e5
     assert not [line for line in found.notes if ".stop" in line]
+    transfers = [{"at": at, "from": "src1", "to": "dest1", "bytes": "1 kB"} for at in ("1 ms", "2 s")]
+    group = [{"name": "early", "stop": "500 ms", "transfers": transfers}]
+    several = [line for line in base.with_({"group": group}).notes if ".stop" in line]
+    assert [line.partition(" = ")[0] for line in several] == ["group.0.stop"], "of several some may not begin"

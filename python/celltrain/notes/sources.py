@@ -13,6 +13,7 @@ from celltrain.notes.tables import (
     group_tables,
     picoseconds,
     table_of,
+    traffic_of,
 )
 from celltrain.scenario import Scenario
 
@@ -229,16 +230,16 @@ def late_sources(scenario: Scenario) -> Iterator[str]:
 
 
 def early_stops(scenario: Scenario) -> Iterator[str]:
-    """Sources that stop before anything is measured; a transfer that TCP was given goes on to its end."""
+    """Sources that stop before anything is measured; a finite transfer goes on to its end."""
     if not scenario.warm_up:
         return
-    common = table_of(scenario.to_dict(), "traffic")
+    settings = scenario.to_dict()
     found: dict[str, str] = {}
     for tables in owners(scenario):
         given = ((f"{of}.stop", str(one["stop"])) for of, one in tables if one.get("stop") is not None)
         key, stop = next(given, ("", ""))
         is_early = bool(key) and picoseconds(stop) <= round(scenario.warm_up * 1e12)
-        if is_early and _kind(tables, common) != "finite":
+        if is_early and traffic_of((tables[0][1], tables[-1][1], settings)).get("kind") != "finite":
             found[key] = stop
     for key, stop in found.items():
         yield (
