@@ -124,7 +124,7 @@ def pictures_of(result: Result) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "windows", result.plot.windows
     for metric in ("goodput", "cwnd", "retransmitted", "occupancy", "acr", "sampled_delay_mean"):
         yield f"series of {metric}", partial(result.plot.series, metric)
-    for metric in ("goodput", "occupancy", "transfer_delay", "fct_mean", "delay"):
+    for metric in ("goodput", "occupancy", "transfer_delay", "flow_completion_time", "fct_mean", "delay"):
         yield f"cdf of {metric}", partial(result.plot.cdf, metric)
     flows = [row[0] for row in result.rows("flows", "flow")]
     for flow in sorted({*flows})[:2]:
@@ -151,8 +151,11 @@ def look(path: Path, draw: random.Random, failures: Failures) -> None:
     options: dict[str, Any] = {
         "replications": draw.choice([1, 2, 3]),
         "trace": draw.random() < 0.5,
+        "events": draw.random() < 0.3,
         "jobs": 1,
     }
+    if draw.random() < 0.5:
+        scenario = scenario.with_({"measures.distributions": True})
     result = failures.attempt(place, "run", lambda: ct.run(scenario, **options))
     if result is None:
         return
