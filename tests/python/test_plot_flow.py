@@ -361,6 +361,33 @@ def test_discards_of_which_nothing_is_known_are_not_called_none(monkeypatch: pyt
     assert SHARED in events.texts[0].get_text(), "the other connection of the VC may have lost it"
 
 
+FAST = {"rate": "100 Mbit/s", "delay": "1 ms"}
+
+
+def test_what_is_discarded_behind_the_time_that_is_shown_is_no_part_of_it() -> None:
+    """CoDel discards as packets leave: some had come in the time that is shown, and left it."""
+    slow = {"framing": "packets", "rate": "1 Mbit/s", "delay": "5 ms", "access": FAST, "exit": FAST}
+    waits = {"buffer": "60 packets", "discard": {"policy": "codel"}}
+    crossed = {
+        **CROSSED,
+        "topology": {"kind": "dumbbell"},
+        "link-override": [],
+        "link": slow,
+        "tcp": {"stack": "linux"},
+    }
+    scenario = ct.Scenario.from_dict({**crossed, "switch": waits, "group": [{"name": "a", "flows": 3}]})
+
+    def marks(begin: float, end: float) -> list[float]:
+        above, _, events = flow_of_run(scenario, "a1", (begin, end)).axes
+        (own,) = (one for one in above.lines if "discarded" in str(one.get_label()))
+        times = [*np.asarray(own.get_xdata()) * (1.0 if end - begin >= 1 else 1e-3)]
+        assert f"discarded {len(times)} packets of its data" in events.texts[0].get_text()
+        return times
+
+    within = [t for t in marks(0.0, 2.0) if 1.0 <= t <= 1.5]
+    assert marks(1.0, 1.5) == pytest.approx(within)
+
+
 def test_cells_of_large_networks_are_followed_for_a_shorter_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """All ports are looked at for each cell, so that a picture of one of 600 connections took 40 s."""
     monkeypatch.setattr("celltrain.plots.discards.MOST_LOOKS", 50_000)
@@ -371,9 +398,6 @@ def test_cells_of_large_networks_are_followed_for_a_shorter_time(monkeypatch: py
         _, _, events = flow_of_run(scenario, "a1", (0.0, 0.4)).axes
         told[flows] = "switch1 > switch2 discarded is not known" in events.texts[0].get_text()
     assert told == {2: False, 60: True}
-
-
-FAST = {"rate": "100 Mbit/s", "delay": "1 ms"}
 
 
 @pytest.mark.parametrize("name", ["w1", "w1/requests"])

@@ -110,10 +110,12 @@ def _at(
         cells = read_cells(scenario, facts, span, seed, record.replication)
     except InputError as error:
         return Discards(port, np.empty(0), f"{unknown}: {error}")
-    own = cells.discarded & (np.array(cells.flow) == (name if what == DATA else f"{name} ACK"))
+    times = _times(cells)  # what came within the span may be discarded behind it
+    own = cells.discarded & (times >= span[0]) & (times <= span[1])
+    own &= np.array(cells.flow) == (name if what == DATA else f"{name} ACK")
     if not own.any():
         return None
-    return Discards(port, _times(cells)[own], _said(cells, own, facts.framing, what, port))
+    return Discards(port, times[own], _said(cells, own, facts.framing, what, port))
 
 
 def _times(cells: Cells) -> "NDArray[np.float64]":

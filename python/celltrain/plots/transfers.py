@@ -87,7 +87,7 @@ def lives_of_record(record: "Record") -> dict[str, Life]:
 
 
 def _begins(result: "Result", delivered: Sequence[Trace]) -> dict[str, float]:
-    """When connections begin that do so after the run; none where the results do not hold their scenario."""
+    """When connections begin that begin later than the run; none where its scenario is not known."""
     try:
         every = beginnings(scenario_of(result), [trace.entity for trace in delivered])
     except (InputError, ScenarioError):
