@@ -288,12 +288,13 @@ def test_of_very_many_samples_only_what_is_missing_is_a_gap() -> None:
     whole = Trace("1", "s", t, np.random.default_rng(1).random(len(t)))
     kept = (t < 5) | (t > 6)
     holed = replace(whole, t=t[kept], value=whole.value[kept])
+    few = replace(whole, t=t[[0, 1, 8, -1]], value=whole.value[:4])
     gaps = []
-    for one in (whole, holed):
+    for one in (whole, holed, few):
         (axis,) = over_time([SeriesPanel("run", [one], "delay", period=1e-3)]).axes
         line = axis.lines[0]
         gaps.append(np.asarray(line.get_xdata())[np.isnan(np.asarray(line.get_ydata()))].tolist())
-    assert gaps == [[], [pytest.approx(5.5, abs=0.05)]]
+    assert gaps == [[], [pytest.approx(5.5, abs=0.05)], pytest.approx([0.0045, 10.0035])]
 
 
 def test_windows_begin_with_their_connections(scenario: ct.Scenario, tmp_path: Path) -> None:

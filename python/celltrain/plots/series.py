@@ -186,7 +186,7 @@ def _line(trace: Trace, period: float | None) -> Trace:
     line = decimate(trace, POINTS)
     if period is None:
         return line
-    bucket = 2 * (trace.t[-1] - trace.t[0]) / POINTS
+    bucket = 0.0 if line is trace else 2 * (trace.t[-1] - trace.t[0]) / POINTS
     return with_gaps(line, trace.t, max(MISSING * period, bucket))
 
 
