@@ -20,9 +20,6 @@ FINITE = "finite"
 MEASURES = ("goodput", "cells_discarded", "segments_retransmitted", "completion_time")
 """The columns of flows in the table."""
 
-OF_VC = ("cells_discarded",)
-"""Those that flows which share a VC have together: the first of them has them."""
-
 OF_TCP = ("segments_retransmitted", "completion_time")
 """Those that mean nothing without TCP."""
 
@@ -71,7 +68,7 @@ def flow_rows(result: "Result", scenario: "Scenario") -> list[FlowRow]:
 
 def _has(row: FlowRow, name: str) -> bool:
     """Whether a flow has a measure of its own."""
-    if name in OF_VC and row.circuit != row.name:
+    if row.circuit != row.name and measure(name, "flow").is_of_vcs:
         return False
     return (row.kind == "tcp" or name not in OF_TCP) and (row.is_finite or name != "completion_time")
 
@@ -89,7 +86,7 @@ def flow_lines(rows: list[FlowRow]) -> tuple[tuple[str, ...], list[tuple[str, ..
 
 def _without(row: FlowRow, name: str) -> str:
     """What stands in place of a measure that a flow has not, or has together with another."""
-    return f"with {row.circuit}" if name in OF_VC else "-"
+    return f"with {row.circuit}" if measure(name, "flow").is_of_vcs else "-"
 
 
 def _shown(one: Estimate, size: float) -> str:
