@@ -106,6 +106,16 @@ def test_short_flows_are_drawn_one_by_one(cli: Cli, tmp_path: Path) -> None:
     assert (answer.code, answer.err) == (0, "")
     assert f"from {source}/1 to" in cli("plot", "flow", file, source, "--out", tmp_path / "a.png").err
     ct.run(scenario, replications=1).plot.flow(f"{source}/3")
+    briefly = next(
+        one for one in (scenario.with_(duration=f"{n} ms") for n in range(1, 2000)) if _opens_one(one)
+    )
+    with pytest.raises(ct.InputError, match=f"'{source}' opens 1 short flow in this run: draw '{source}/1'$"):
+        flow_of_run(briefly, source, (0.0, briefly.duration))
+
+
+def _opens_one(scenario: ct.Scenario) -> bool:
+    found = ct.run(scenario, replications=1)
+    return sum(found.sample("flows_completed") + found.sample("flows_unfinished")) == 1
 
 
 def test_parts_of_a_flow_that_has_none_are_unknown(cli: Cli, tmp_path: Path) -> None:

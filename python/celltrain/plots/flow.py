@@ -214,9 +214,10 @@ def _undrawn(name: str, senders: Sequence[str]) -> InputError:
     if not numbers:
         return InputError(f"flow '{name}' sends no TCP segments in this run: there is nothing to draw")
     unknown_part = "" if is_source else f"unknown flow '{name}': "
+    first, last = f"{source}/{numbers[0]}", f"{source}/{numbers[-1]}"
+    which = f"draw '{first}'" if first == last else f"name one, from {first} to {last}"
     return InputError(
-        f"{unknown_part}'{source}' opens {counted(len(numbers), 'short flow')} in this run: name one, "
-        f"from {source}/{numbers[0]} to {source}/{numbers[-1]}"
+        f"{unknown_part}'{source}' opens {counted(len(numbers), 'short flow')} in this run: {which}"
     )
 
 
