@@ -147,8 +147,8 @@ def _cut(trace: Trace, begin: float, end: float) -> Trace:
 def delivered_of(result: "Result") -> tuple[list[Trace], str]:
     """What connections of the first replication had delivered by then, and which ones these are.
 
-    They are "every connection", "every connection but short flows", of which none has such a series, or "the
-    first 40 of 100 connections".
+    They are "every connection", or "the first 40 of 100 connections", "without short flows" where there are
+    such, of which none has such a series.
     """
     groups = groups_of(result.flows)
     every = lines(result.traces("delivered"))
@@ -162,7 +162,7 @@ def delivered_of(result: "Result") -> tuple[list[Trace], str]:
     rows = result.rows("flows", "flow", "kind")
     has_short = any(kind == "tcp" and flow not in drawn for flow, kind in rows)
     which = first_of(len(shown), len(every), "connection")
-    return shown, f"{which} but short flows" if has_short else which
+    return shown, f"{which}, without short flows" if has_short else which
 
 
 def decimate(trace: Trace, points: int) -> Trace:

@@ -70,6 +70,22 @@ def test_starts_are_spread_where_most_sources_begin_together(groups: list[dict[s
     assert spread_start(base, 10) == said
 
 
+@pytest.mark.parametrize(
+    ("duration", "start", "said"),
+    [
+        ("50 ms", "0 s", '"0 s .. 10 ms"'),
+        ("10 ms", "0 s", '"0 s .. 2 ms"'),
+        ("11 us", "10 us", '"10 us .. 12.2 us"'),
+        ("20000 s", "10000.5 s", '"10000.5 s .. 10000.6 s"'),
+    ],
+)
+def test_starts_are_spread_over_the_first_part_of_a_run(duration: str, start: str, said: str) -> None:
+    """Over 100 ms half of the sources of a run of 50 ms would not begin."""
+    times = {"duration": duration, "warm-up": "0 s", "sample": duration, "traffic": {"start": start}}
+    base = ct.Scenario.from_dict({**CELLS, **DUMBBELL, **times})
+    assert spread_start(base, 100) == f"traffic.start = {said}"
+
+
 def test_flows_that_nothing_names_begin_as_all_traffic_does() -> None:
     base = ct.Scenario.from_dict({**CELLS, "topology": {"kind": "n-source", "sources": 3}})
     drawn = {"start": "0 s .. 1 s"}

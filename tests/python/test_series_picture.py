@@ -181,7 +181,9 @@ def test_the_lines_of_one_group_are_told_apart_in_the_pictures_of_a_run(
 def test_a_picture_of_every_connection_says_that_short_flows_are_not_in_it(scenario: ct.Scenario) -> None:
     short = {"kind": "short-flows", "load": 0.2, "size": {"kind": "fixed", "bytes": "5 kB"}}
     mixed = scenario.with_({"flow": [{"name": "2", "traffic": short}]})
-    assert delivered_of(ct.run(mixed, trace=True, replications=1))[1] == "every connection but short flows"
+    assert (
+        delivered_of(ct.run(mixed, trace=True, replications=1))[1] == "every connection, without short flows"
+    )
     cells = scenario.with_({"flow": [{"name": "2", "traffic": {"kind": "cbr", "rate": "1 Mbit/s"}}]})
     assert delivered_of(ct.run(cells, trace=True, replications=1))[1] == "every connection"
 

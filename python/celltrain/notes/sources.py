@@ -130,14 +130,22 @@ def _firsts(settings: Settings, key: str) -> list[Any]:
     return found[:1] if isinstance(found, list) else []
 
 
+SPREAD = 5
+"""The part of a run over which starts are to be spread at the most is one over this."""
+
+UNITS = ((10**12, "s"), (10**9, "ms"), (10**6, "us"), (10**3, "ns"), (1, "ps"))
+"""Units of time in picoseconds."""
+
+
 def spread_start(scenario: Scenario | None, milliseconds: int) -> str | None:
     """A setting that draws starts which are the same in every replication; None where all are drawn.
 
-    They are those of sources that begin when most others do, so that a late start stays late.
+    They are those of sources that begin when most others do, so that a late start stays late. They are spread
+    over the first part of a run, however short that is.
 
     Args:
         scenario: what is to be set; None where it is not known.
-        milliseconds: over which to spread the starts.
+        milliseconds: over which to spread the starts, at the most.
     """
     if scenario is None:
         return f'traffic.start = "0 s .. {milliseconds} ms"'
@@ -148,10 +156,17 @@ def spread_start(scenario: Scenario | None, milliseconds: int) -> str | None:
     for source in fixed:
         together[source.begin] += source.flows
     chosen = max(fixed, key=lambda one: (one.begin < _end(scenario), together[one.begin], -one.begin))
-    begin, wide = picoseconds(chosen.start) / 1e12, milliseconds / 1e3
+    begin = picoseconds(chosen.start)
+    wide = min(milliseconds * 10**9, _end(scenario) // SPREAD)
     if begin < wide:
-        return f'{chosen.key} = "0 s .. {milliseconds} ms"'
-    return f'{chosen.key} = "{begin:g} s .. {begin + wide:g} s"'
+        return f'{chosen.key} = "0 s .. {_written(wide)}"'
+    return f'{chosen.key} = "{_written(begin)} .. {_written(begin + wide)}"'
+
+
+def _written(time: int) -> str:
+    """A time in picoseconds as a scenario has it."""
+    size, unit = next((one for one in UNITS if time >= one[0]), UNITS[-1])
+    return f"{time / size:.15g} {unit}"
 
 
 def begin_at_once(scenario: Scenario) -> bool:
