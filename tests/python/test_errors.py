@@ -157,3 +157,13 @@ def test_the_option_that_needs_a_folder_is_told_as_it_can_be_typed(cli: Cli, sce
     said = refused(cli, "run", scenario_file, "--cell-pcap", "switch1 > switch2")
     assert "as in --cell-pcap 'switch1 > switch2' --out results/first" in said
     assert "--pcap lists nothing" in refused(cli, "run", scenario_file, "--pcap", ",")
+    commas = scenario_file.with_name("commas.toml")
+    commas.write_text(
+        'schema = 1\nname = "commas"\nduration = "10 ms"\n[topology]\nkind = "graph"\n'
+        'node = [{ name = "a,b", kind = "host" }, { name = "c", kind = "host" },'
+        ' { name = "s", kind = "switch" }]\n'
+        'link = [{ from = "a,b", to = "s" }, { from = "s", to = "c" }]\n'
+        '[[flow]]\nname = "f"\nfrom = "a,b"\nto = "c"\n'
+    )
+    said = refused(cli, "run", commas, "--pcap", "a,b", "--pcap", "c")
+    assert "as in --pcap a,b --pcap c --out results/first" in said

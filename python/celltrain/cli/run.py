@@ -84,11 +84,6 @@ def run(
     from celltrain import experiment
     from celltrain.experiment import Places
 
-    if out is None:
-        _refuse_files(
-            {"--events": events, "--pcap": pcap, "--cell-pcap": cell_pcap, "--plots": plots, "--csv": csv}
-        )
-    drawn = plots and options.pictures(asked=True)
     loaded = options.load_scenario(scenario, set_)
     hosts = _places(pcap, "--pcap", "src1,dest1", lambda name: Places(hosts=(name,)).can_be(loaded))
     links = _places(
@@ -97,6 +92,11 @@ def run(
         "'switch1 > switch2'",
         lambda name: Places(links=(name,)).can_be(loaded),
     )
+    if out is None:
+        _refuse_files(
+            {"--events": events, "--pcap": hosts, "--cell-pcap": links, "--plots": plots, "--csv": csv}
+        )
+    drawn = plots and options.pictures(asked=True)
     traced = out is not None if trace is None else trace
     chosen = _chosen(options.measures(measure), loaded, jobs)
     traced = _is_traced(chosen, loaded, traced, jobs, may_be=trace is not False)
@@ -177,12 +177,15 @@ def _is_traced(
     return True
 
 
-def _refuse_files(asked: Mapping[str, bool | list[str] | None]) -> None:
+def _refuse_files(asked: Mapping[str, bool | list[str]]) -> None:
     """Refuses options that ask for files where there is no folder for them."""
     for option, value in asked.items():
         if value:
-            given = "" if value is True else f" {quote(','.join(value))}"
-            raise InputError(f"{option} writes files: say where, as in {option}{given} --out results/first")
+            names = [] if isinstance(value, bool) else value
+            # A name with commas stands alone.
+            lists = names if any("," in name for name in names) else [",".join(names)]
+            given = " ".join(f"{option} {quote(one)}" if one else option for one in lists)
+            raise InputError(f"{option} writes files: say where, as in {given} --out results/first")
 
 
 def _places(lists: list[str] | None, option: str, example: str, is_one: Callable[[str], bool]) -> list[str]:
