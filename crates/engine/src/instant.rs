@@ -372,7 +372,7 @@ impl Slot {
     }
 
     /// The time between units at `rate` units a second, a rate that is itself computed: as exact as an `f64` is, which is
-    /// 2^-31 ps for a cell at 155.52 Mbit/s, cut to the grid. `None` if a unit takes more than 2^62 ps (53 days), or for ever.
+    /// 2^-31 ps for a cell at 155.52 Mbit/s, cut to the grid. `None` if a unit takes more than 2^62 ps (53 days), or the rate is 0.
     ///
     /// # Panics
     /// If the rate is negative, infinite or not a number.

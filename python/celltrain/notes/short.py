@@ -142,8 +142,7 @@ def _of_the_others(kind: Kind, change: str, *, is_of_all: bool) -> str:
 def _part(some: float, every: float, kind: Kind) -> str:
     """How many of how many: "3 of 12 transfers", "on average 0.50 of 1 transfer"."""
     mean = "" if some.is_integer() and every.is_integer() else "on average "
-    things = kind.many.removesuffix("s") if every == 1 else kind.many
-    return f"{mean}{_count(some)} of {_count(every)} {things}"
+    return f"{mean}{_count(some)} of {_count(every)} {kind.named(every)}"
 
 
 def _count(mean: float) -> str:

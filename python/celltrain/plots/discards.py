@@ -46,7 +46,7 @@ class Discards:
 def discards_of(
     scenario: "Scenario", record: "Record", name: str, span: tuple[float, float], seed: int
 ) -> list[Discards]:
-    """What each port of a switch discarded of a connection, in the order of its way and of the way back.
+    """What each port of a switch discarded of a connection, in the order of its path and of the reverse path.
 
     Ports that discarded nothing of it are left out, by the counts of the whole run first. Connections that
     share a VC cannot be told apart, as requests and their answers, and short flows of one source: of these

@@ -88,6 +88,10 @@ class Kind:
         """The metrics that count them, of runs and of flows."""
         return (*self.counts, self.away) if self.away else self.counts
 
+    def named(self, count: float) -> str:
+        """What so many are called: "transfers", of one "transfer"."""
+        return self.many.removesuffix("s") if count == 1 else self.many
+
     @property
     def too_many(self) -> str:
         """Why their times are not compared."""
@@ -185,7 +189,7 @@ class Censored(NamedTuple):
     @property
     def part_named(self) -> str:
         """The same with what they are: "3 of 6 transfers", "1 of 1 transfer"."""
-        return f"{self.part} {self.kind.many.removesuffix('s') if self.is_of_one else self.kind.many}"
+        return f"{self.part} {self.kind.named(self._every)}"
 
     @property
     def is_of_one(self) -> bool:

@@ -108,7 +108,7 @@ impl Sender {
 
     // RFC 3168 §6.1.2: SHOULD set CWR only on the first new data packet after a reduction
     // RFC 3168 §6.1.2: SHOULD NOT set CWR on retransmissions
-    /// What a segment tells of ECN in its flags: that the window was reduced, or, where ACKs count marks, how many have arrived here.
+    /// What a segment says about ECN in its flags: that the window was reduced, or, where ACKs count marks, how many have arrived here.
     fn ecn_bits(&mut self, len: u32, retransmission: bool) -> Flags {
         let flow = &mut self.flow;
         if flow.accurate_ecn {
