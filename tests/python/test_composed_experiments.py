@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+import celltrain as ct
 import composed
 
 NETWORK = Path(__file__).parents[2] / "crates" / "network"
@@ -25,6 +27,20 @@ def test_what_is_made_of_composed_results_holds(path: Path, monkeypatch: pytest.
     assert not failures.kinds
     if any(why.startswith(("load", "run")) for why in failures.refused):
         pytest.skip("it is refused now")
+
+
+@pytest.mark.parametrize("key", composed.CHANGES)
+def test_every_change_is_one_that_a_scenario_can_have(key: str) -> None:
+    """A key of which no value was ever taken changed nothing, and nobody saw it."""
+    plain = {"schema": 1, "name": "x", "duration": "100 ms", "topology": {"kind": "n-source", "sources": 2}}
+    packets = {"link": {"framing": "packets"}, "switch": {"buffer": "9 kB"}}
+    poisson = {"traffic": {"kind": "poisson", "rate": "1 Mbit/s"}}
+    for value in composed.CHANGES[key]:
+        taken = 0
+        for base in (plain, plain | packets, plain | poisson):
+            with suppress(ct.Error):
+                taken += len(ct.Scenario.from_dict(base).with_({key: value}).core.flow_names()) > 0
+        assert taken, f"{key} = {value}"
 
 
 @pytest.mark.parametrize(
