@@ -21,6 +21,29 @@ export function inBrowser(title, tests) {
   });
 }
 
+/** Milliseconds that each message to a worker waits (LAG), and each act of a test (PAUSE): both show which test passes by luck. */
+const [lag, rest] = [Number(process.env.LAG ?? 0), Number(process.env.PAUSE ?? 0)];
+const pause = (duration) => new Promise((resolve) => setTimeout(resolve, duration));
+
+/** Makes the workers of a page answer late. */
+function answerLate(lag) {
+  globalThis.Worker = class extends Worker {
+    postMessage(...message) {
+      setTimeout(() => super.postMessage(...message), lag);
+    }
+  };
+}
+
+/** Makes each act in a page come late. */
+function actLate(page) {
+  for (const [acting, acts] of [[page, ["evaluate", "click", "textContent", "fill"]], [page.keyboard, ["press", "type"]], [page.mouse, ["click", "move", "down", "up"]]]) {
+    for (const act of acts) {
+      const original = acting[act].bind(acting);
+      acting[act] = (...how) => pause(rest).then(() => original(...how));
+    }
+  }
+}
+
 /** Opens the lab; `errors` collects what goes wrong in it, `requests` what it asks for. A `script` runs before those of the page. Waits
  * until something is shown, or until `first` holds. */
 async function open(browser, fragment, { in: _, script, first, ...options }) {
@@ -32,6 +55,8 @@ async function open(browser, fragment, { in: _, script, first, ...options }) {
   page.on("console", (message) => message.type() === "error" && page.errors.push(message.text()));
   page.on("request", (request) => page.requests.push(request.url()));
   if (script) await page.addInitScript(script);
+  if (lag) await page.addInitScript(answerLate, lag);
+  if (rest) actLate(page);
   await page.goto(pageUrl + fragment);
   if (first) await until(page, first);
   else await page.waitForSelector("html[data-ready]");
@@ -42,7 +67,7 @@ async function open(browser, fragment, { in: _, script, first, ...options }) {
 async function until(page, expression) {
   for (let round = 0; round < 4000; round++) {
     if (await page.evaluate(expression)) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    await pause(25);
   }
   throw new Error(`${expression} never holds; now: ${await page.evaluate("lab.run.now")}, ${await page.textContent("#toast")}`);
 }
