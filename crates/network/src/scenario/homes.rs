@@ -4,12 +4,10 @@ use serde_json::Value as Json;
 
 use super::{
     ranges::{meanings, parts, places},
+    resolved::CHOOSING,
     spec::Topology,
     tree::{KIND, Node, Value},
 };
-
-/// Keys that choose one of the tables beside them, as `policy` chooses `epd`.
-const CHOICES: [&str; 3] = ["policy", "discipline", "algorithm"];
 
 /// Words for a number of flows: every topology has its own.
 const COUNTS: [&str; 14] = [
@@ -84,11 +82,11 @@ fn of_other_kinds(schema: &Json, root: &Node, table: &[&str], key: &str) -> Opti
 /// Tables inside of this one; the chosen one if it has it, as `threshold` is a key of the policy `epd`.
 fn of_tables_within(schema: &Json, root: &Node, table: &[&str], key: &str) -> Option<String> {
     let (places, node) = places(schema, root, table.iter().copied());
-    if table.is_empty() || !places.iter().any(|place| CHOICES.iter().any(|choice| has(place, choice))) {
+    if table.is_empty() || !places.iter().any(|place| CHOOSING.iter().any(|choice| has(place, choice))) {
         return None;
     }
     let names = tables_with(schema, &places, key);
-    let chosen = CHOICES.iter().find_map(|choice| node?.child(choice)?.text());
+    let chosen = CHOOSING.iter().find_map(|choice| node?.child(choice)?.text());
     let path = table.join(".");
     match chosen.filter(|chosen| names.contains(chosen)) {
         Some(chosen) => Some(format!("it is {path}.{chosen}.{key}")),
@@ -101,7 +99,7 @@ fn of_tables_within(schema: &Json, root: &Node, table: &[&str], key: &str) -> Op
 fn of_tables_beside(schema: &Json, root: &Node, table: &[&str], key: &str) -> Option<String> {
     let (last, above) = table.split_last()?;
     let (places, _) = places(schema, root, above.iter().copied());
-    let choice = CHOICES.iter().find(|choice| places.iter().any(|place| has(place, choice)))?;
+    let choice = CHOOSING.iter().find(|choice| places.iter().any(|place| has(place, choice)))?;
     let names = tables_with(schema, &places, key).into_iter().filter(|name| name != last);
     listed(names.map(|name| format!("\"{name}\""))).map(|names| format!("it is a key of {choice} = {names}"))
 }

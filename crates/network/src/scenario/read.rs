@@ -14,6 +14,7 @@ use serde::{
 use super::{
     error::{known, suggestion},
     homes, ranges,
+    resolved::CHOOSING,
     schema::schema,
     tree::{KIND, Node, Origin, Table, Value},
 };
@@ -235,11 +236,17 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
-        _: &'static [&'static str],
+        fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
         match &self.0.value {
             Value::Table(table) => visitor.visit_map(Entries::new(table, None)),
+            Value::String(name) => match fields.iter().find(|field| CHOOSING.contains(field)) {
+                Some(field) => {
+                    self.mismatch(&format!("a table such as {{ {field} = \"{name}\", … }}").as_str())
+                }
+                None => self.mismatch(&"a table"),
+            },
             _ => self.mismatch(&"a table"),
         }
     }

@@ -72,6 +72,9 @@ const CHOICES: [Choice; 3] = [
     ("algorithm", |name| AllocatorName::ALL.iter().find(|one| one.name() == name).map(|one| one.info())),
 ];
 
+/// The keys that choose one of the tables beside them, as `policy` chooses `epd`.
+pub(super) const CHOOSING: [&str; CHOICES.len()] = [CHOICES[0].0, CHOICES[1].0, CHOICES[2].0];
+
 /// The default parameters of an algorithm: the schema has them.
 fn defaults(info: &Info) -> Table {
     let schema = info.schema.as_value();

@@ -455,6 +455,17 @@ fn errors_in_overrides_name_the_override() {
             "topology.kind: unknown name \"star\" (one of: parking-lot, n-source, dumbbell, peer-to-peer,",
         ),
         ("traffic", "greedy", "traffic: expected a table such as { kind = \"greedy\", … }, found \"greedy\""),
+        (
+            "switch.scheduler",
+            "wfq",
+            "switch.scheduler: expected a table such as { discipline = \"wfq\", … }, found \"wfq\"",
+        ),
+        (
+            "switch.discard",
+            "epd",
+            "switch.discard: expected a table such as { policy = \"epd\", … }, found \"epd\"",
+        ),
+        ("link", "10 Mbit/s", "link: expected a table, found \"10 Mbit/s\""),
         ("tie-break", "{ kind = \"random\" }", "tie-break: expected a name, found a table"),
         ("host.ip-spread", "nan", "host.ip-spread: expected a number, found NaN"),
         (

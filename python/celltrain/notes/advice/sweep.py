@@ -29,7 +29,7 @@ from celltrain.registry import title
 from celltrain.results import frame_rows
 from celltrain.results.censored import over_runs
 from celltrain.scenario import Scenario
-from celltrain.text import counted, exact_percent
+from celltrain.text import counted, exact_percent, listed
 from celltrain.verdicts import FEW, MANY
 
 if TYPE_CHECKING:
@@ -69,6 +69,8 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
     lines += [_at(found, noted, IDLE)] if noted else []
     for said, alike in _alike_points(found, {*idle}).items():
         lines.append(_at(found, alike, started(said, _at_point(plan, alike[0]))))
+    if len(idle) < found.manifest["points"]:
+        lines += _without_difference(found)
     for lack, points in lacking(found).items():
         lines.append(_at(found, points, _lacks(lack, found.until or {})))
     for some in _short_points(found, plan).values():
@@ -284,6 +286,32 @@ def _alike_within(summary: "pl.LazyFrame", begin: int, end: int) -> list[int]:
     points = metrics.group_by("point").agg(pl.col("differs").any(), pl.col("n").max())
     alike = points.filter(~pl.col("differs"), pl.col("n") > 1).sort("point")
     return alike.collect()["point"].to_list()
+
+
+def _without_difference(found: "Sweep") -> Iterator[str]:
+    """Sentences on the axes whose values give the same results, whatever the others are."""
+    for axis in found.manifest["axes"]:
+        keys, values = axis["keys"], len(axis["steps"])
+        others = [key for key in found.parameters if key not in keys]
+        # Fingerprints are few, and rule out most axes. They do not know what is measured, as from which moment on.
+        if (
+            values > 1
+            and _same_with_all(found.scan("runs"), [*others, "replication"], "fingerprint", values)
+            and _same_with_all(found.scan("summary"), [*others, "replication", "metric"], "value", values)
+        ):
+            makes = "makes" if len(keys) == 1 else "make"
+            yield f"{listed(keys)} {makes} no difference: all {values:,} values give the same results"
+
+
+def _same_with_all(frame: "pl.LazyFrame", of: Sequence[str], column: str, values: int) -> bool:
+    """Whether the rows that have `of` in common are as many as there are values, and have the same in a column."""
+    import polars as pl
+
+    same = pl.col(column)
+    if column == "value":
+        same = same.fill_nan(None)
+    rows = frame.group_by(of).agg((same.n_unique() == 1) & (pl.len() == values))
+    return bool(rows.select(pl.col(column).all()).collect().item())
 
 
 def _of_sweep(found: "Sweep", name: str, columns: tuple[str, ...]) -> Iterable[Row]:
