@@ -20,10 +20,9 @@ inBrowser("the address", ({ open, until, now, fingerprint, drop }) => {
     await until(page, "location.hash.startsWith('#run=')");
     await reload();
     assert.deepEqual(await page.evaluate("[lab.scenario.id, lab.set]"), ["lost-cell", [["switch.discard.policy", "epd"]]]);
-    await drop(page, "mine.toml", resolved("two-sources"));
-    await until(page, "lab.scenario.title === 'mine.toml'");
     const before = await page.evaluate("location.hash");
-    await until(page, `location.hash !== "${before}"`);
+    await drop(page, "mine.toml", resolved("two-sources"));
+    await until(page, `lab.scenario.title === 'mine.toml' && location.hash !== "${before}"`);
     await reload();
     assert.equal(await page.evaluate("lab.scenario.title"), "mine.toml");
     await page.selectOption("#stories", "bufferbloat");
