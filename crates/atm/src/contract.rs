@@ -41,7 +41,7 @@ pub struct Contract {
     /// the maximum frame size less one lets whole frames sent at the minimum rate pass.
     #[schemars(range(min = 1))]
     pub mbs: u32,
-    /// Maximum frame size in cells.
+    /// Maximum frame size in cells. To policies of a buffer of packets it is one packet, and of one in bytes 48 B for each of the cells.
     #[schemars(range(min = 1))]
     pub mfs: u32,
     /// Tolerance of the peak rate (cell delay variation tolerance).
@@ -219,7 +219,9 @@ pub enum Policing {
     #[default]
     None,
     /// Tags whole frames beyond the minimum rate with CLP = 1 (GFR.2: the frame-based GCRA), and discards the rest of a
-    /// frame that exceeds the peak rate or the maximum frame size or changes its CLP. The last cell of a frame passes.
+    /// frame that exceeds the peak rate or the maximum frame size or changes its CLP. The last cell of a frame passes, unless the first did
+    /// not. A frame exceeds its size with the cell that would leave no room for the last one. Each cell that keeps to the peak rate counts
+    /// against it, also if it is discarded.
     Tag,
     /// Discards whole frames beyond the minimum rate, and the rest of a frame as `tag` does.
     DiscardFrames,

@@ -48,8 +48,8 @@ pub enum LoadAveraging {
     None,
     /// Exponential average of the ratio, begun anew whenever it is measured as zero or infinite (method 1).
     Ratio,
-    /// Ratio of the exponential averages of input and capacity, which begin at zero; shares are then those of the average capacity. Once
-    /// there is something in both, it is never zero or infinite (method 2).
+    /// Ratio of the exponential averages of input and capacity, which begin at zero; shares are then those of the average capacity. An
+    /// interval that would make it zero or infinite leaves it as it is (method 2).
     Separate,
 }
 

@@ -7,8 +7,8 @@
 //! and a list entry for each VC.
 //!
 //! The bound limits the burst of a VC after a pause to w cells more than its share. The paper gives no number. The default
-//! is the space above the threshold divided by the number of VCs: the saved service of one VC takes its part of that space and
-//! no more, and that of all VCs together just fills the buffer. With a fixed threshold, frames admitted below it and the shares
+//! is the space above the threshold divided by the number of VCs, rounded down and whatever their weights: the saved service of one VC
+//! takes its part of that space and no more, and that of all VCs together just fills the buffer. With a fixed threshold, frames admitted below it and the shares
 //! themselves can still overfill the buffer; a frame that overflows is broken as in EPD.
 
 use celltrain_engine::Time;

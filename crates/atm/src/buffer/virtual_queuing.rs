@@ -4,14 +4,16 @@
 //! queue for each VC. An accepted cell adds one to the virtual queue of its VC. A transmitted cell, of whichever VC, takes one
 //! from the next virtual queue in round-robin order. Above the threshold a frame is refused if the virtual queue of its VC has
 //! reached its share of the threshold. The fairness comes near that of per-VC queues with the memory of a FIFO: a counter and
-//! a list entry for each VC.
+//! a list entry for each VC. A VC of weight w has w times the share, and in its turn w cells are taken from its virtual queue, if it has
+//! so many.
 //!
 //! A virtual queue is never negative, so a VC whose virtual queue is empty for a while loses that service for good. Sources
 //! that send in bursts lose it; [`super::improved_virtual_queuing`] lets them save it.
 //!
 //! The share is the threshold divided by the number of VCs set up at the port, active or not. The others cannot use what idle
 //! VCs leave, unless the discard threshold is dynamic (`dynamic-threshold`). A VC that has just its share then counts as one that
-//! wants more, and the share is the fixed one while no VC has as much.
+//! wants more, and the share is the fixed one while no VC has as much. A round is over when the VC that was the last in the list at its
+//! start has had its turn.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;

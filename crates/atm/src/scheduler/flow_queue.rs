@@ -7,8 +7,9 @@
 //!
 //! Each VC has a queue of its own, or the VCs are hashed to a number of queues, as in the sources: those that meet in a queue share its
 //! turn. The hash gives a VC one queue of a set. It takes the queue of the set that it had last, unless another VC came into that;
-//! otherwise one in neither list, looking from its own on; otherwise its own, and shares it. FQ-CoDel hashes to 1024 queues, which are 1024
-//! sets of one; CAKE to 128 sets of eight, where hardly any VCs meet. In CAKE a packet may go into another queue than one of its flow that
+//! otherwise one in neither list, looking from its own on; otherwise its own, and shares it. A VC that is pushed out whole
+//! before anything of it was served has not come: the queue is again that of the VC before. FQ-CoDel hashes to 1024 queues, which are
+//! 1024 sets of one; CAKE to 128 sets of eight, where hardly any VCs meet. In CAKE a packet may go into another queue than one of its flow that
 //! still waits; here it follows that one, so that a VC stays in order.
 //!
 //! State per queue: two counters and a place in a list. The time per packet is constant if the quantum covers the largest packet.
