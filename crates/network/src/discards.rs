@@ -21,13 +21,17 @@ const SEARCHED: usize = 32;
 
 impl DiscardLog {
     /// Notes `count` cells of one frame that are lost, from `cell` on. They join those noted before that they are behind: of others the cells
-    /// between them are not lost.
-    pub(crate) fn add(&mut self, at: Time, cell: &Cell, count: u32, reason: &'static str) {
+    /// between them are not lost. Cells that are taken out of the buffer (`withdrawn`) join those of the same instant only, as each waits
+    /// until then.
+    pub(crate) fn add(&mut self, at: Time, cell: &Cell, count: u32, reason: &'static str, withdrawn: bool) {
         let key = |noted: &Cell| (noted.vc, noted.frame, noted.kind);
         let recent = self.0.iter_mut().rev().take(SEARCHED);
         let before = recent.into_iter().find(|noted| key(&noted.cell) == key(cell) && noted.reason == reason);
         match before {
-            Some(noted) if u32::from(noted.cell.position) + noted.count == u32::from(cell.position) => {
+            Some(noted)
+                if u32::from(noted.cell.position) + noted.count == u32::from(cell.position)
+                    && (noted.at == at || !withdrawn) =>
+            {
                 noted.count += count;
             }
             _ => self.0.push(Noted { at, cell: *cell, count, reason }),

@@ -376,7 +376,7 @@ impl Channel {
     fn count_lost(&mut self, train: &Train<Cell>, reason: LossReason) {
         self.lost[reason as usize] += u64::from(train.count);
         if let Some(log) = &mut self.log {
-            log.add(train.first.ps(), &train.item, train.count, reason.column());
+            log.add(train.first.ps(), &train.item, train.count, reason.column(), false);
         }
     }
 

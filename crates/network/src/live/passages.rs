@@ -283,7 +283,7 @@ impl Follower {
             self.cells.range_mut((vc, kind, first.frame, first.position)..(vc, kind, first.frame, end));
         for (_, cell) in of_frame.filter(|(_, cell)| cell.left.is_none()) {
             cell.reason = Some(discard.reason);
-            // Several cells of a frame are noted together, with the time of the first.
+            // Cells of a frame that are refused one after the other are noted together, with the time of the first.
             cell.left = Some(discard.at.max(cell.arrived.unwrap_or(0)));
         }
     }

@@ -91,7 +91,7 @@ pub struct FlowState {
     pub acr: f64,
 }
 
-/// Cells of one frame that were discarded or lost, one after the other.
+/// Cells of one frame that were discarded or lost, one after the other, or taken out of the buffer at once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Discard {
     /// When the first was.

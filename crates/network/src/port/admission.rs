@@ -264,7 +264,7 @@ impl<S: Service> PortCore<S> {
         let place = u64::from(cell.position) << 32 | u64::from(cell.vc);
         self.fingerprint.mix(at.ps().wrapping_add(place << 8 | reason as u64));
         if let Some(log) = &mut self.log {
-            log.add(at.ps(), cell, 1, reason.column());
+            log.add(at.ps(), cell, 1, reason.column(), reason.withdraws());
         }
     }
 

@@ -179,3 +179,31 @@ fn cells_between_lost_ones_of_their_frame_are_seen_at_the_next_port() {
         assert!(most - least > 100, "{arrivals:?} cells arrive in {text}");
     }
 }
+
+/// The end mark of a frame that was pushed out may pass, wait, and be pushed out later than the cells before it.
+#[test]
+fn cells_of_a_frame_that_are_pushed_out_one_after_the_other_leave_when_they_are() {
+    let text = "schema = 1\nname = \"test\"\nduration = \"20 ms\"\ntopology = { kind = \"n-source\", sources = 8 }\n\
+         link = { rate = \"424 Mbit/s\", delay = \"10 us\", trunk.rate = \"26.5 Mbit/s\" }\n\
+         traffic = { kind = \"poisson\", rate = \"100 Mbit/s\", frame = 2 }\n\
+         vc = { mcr = \"1 Mbit/s\", mfs = 2 }\n\
+         [switch]\nbuffer = \"40 cells\"\n\
+         [switch.discard]\npolicy = \"epd-push-out\"\n\
+         epd-push-out = { threshold = \"20 cells\", sharing = \"equal\", end-marks = \"always\" }\n";
+    let scenario = load(text, &[]);
+    let link = busiest(&scenario).expect("a port of a switch");
+    let cells = live(&scenario).passages(link, 0, 20_000 * MICROSECOND, &mut || false).unwrap();
+    let pushed = |cell: &&Passage| cell.reason == Some("discarded_pushed_out");
+    let of_frame = |end: &&Passage| {
+        let head =
+            cells.iter().find(|head| head.vc == end.vc && head.frame == end.frame && head.position == 0);
+        head.is_some_and(|head| pushed(&head) && head.left < end.arrived)
+    };
+    let late: Vec<_> = cells.iter().filter(pushed).filter(of_frame).collect();
+    assert!(late.len() > 20, "{} end marks are pushed out behind their frames", late.len());
+    let unmoved = late.iter().filter(|end| end.left <= end.arrived).count();
+    assert_eq!(unmoved, 0, "of {} end marks leave as they arrive", late.len());
+    for at in (1..400).map(|part| part * 50 * MICROSECOND + 1_234) {
+        assert_eq!(waiting(&cells, at), port_at(&scenario, link, at).occupancy, "waiting at {at} ps");
+    }
+}
