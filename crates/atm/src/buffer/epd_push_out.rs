@@ -3,10 +3,10 @@
 //!
 //! The policy joins partial buffer sharing (admit below a threshold) with push-out. Frames of the VC with the largest excess
 //! are pushed out, last frame first, until the buffer is below the threshold again and the arriving cell fits. A frame that is
-//! partly transmitted stays. With `until = "room"` frames are pushed out only until a maximum frame of the VC fits. In a FIFO
-//! the policy helps to keep guaranteed rates and protects VCs that behave from those that do not. The state is that of EPD, the
-//! number of cells of each VC, and an index of the buffer that finds the last frame of a VC. An overflow in the middle of a
-//! frame breaks it as in EPD, unless frames are pushed out then too; [`super::abs_push_out`] avoids that.
+//! partly transmitted stays. With `until = "room"` frames are pushed out only until a maximum frame of the VC fits, or the buffer is below
+//! the threshold. In a FIFO the policy helps to keep guaranteed rates and protects VCs that behave from those that do not. The state is
+//! that of EPD, the number of cells of each VC, and an index of the buffer that finds the last frame of a VC. An overflow in the middle of
+//! a frame breaks it as in EPD, unless frames are pushed out then too; [`super::abs_push_out`] avoids that.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;
@@ -41,7 +41,7 @@ pub enum Until {
     /// within a frame breaks it.
     #[default]
     Threshold,
-    /// Until a maximum frame of the VC fits, and also when a cell within a frame finds the buffer full:
+    /// Until a maximum frame of the VC fits or the occupancy is below the threshold, and also when a cell within a frame finds the buffer full:
     /// the scheme then differs from the proposed one in the threshold, as section 4.2.1 says.
     Room,
 }

@@ -367,7 +367,7 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
         if cell.is_last() { std::mem::take(&mut self.heads[vc]) } else { self.heads[vc] }
     }
 
-    /// What is still to come of a frame that was pushed out is discarded, its end mark too.
+    /// What is still to come of a frame that was pushed out is discarded, its end mark too unless all pass.
     fn on_push_out(&mut self, removed: <R::Needs as Needs>::Removed) {
         self.rule.on_push_out(removed);
         let Removed { vc, complete, .. } = removed.into();
