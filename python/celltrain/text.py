@@ -21,6 +21,7 @@ __all__ = [
     "printed",
     "quantity",
     "scale",
+    "signed",
     "told",
     "with_unit",
 ]
@@ -54,6 +55,11 @@ def number(value: float | None, digits: int = 4) -> str:
 def printed(value: float | None) -> str:
     """A published number, with the digits it was printed with."""
     return "-" if value is None else f"{value:,.10g}"
+
+
+def signed(shown: str, value: float | None, is_gain: bool = True) -> str:
+    """A gain as it is shown, with its sign: "+89 %". What is no gain stays as it is."""
+    return f"+{shown}" if is_gain and value is not None and value > 0 else shown
 
 
 def quantity(value: float | None, unit: str, digits: int = 4) -> str:

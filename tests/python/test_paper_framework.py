@@ -346,6 +346,35 @@ def test_closeness_is_judged_with_its_interval() -> None:
     assert close(9)(near).verdict is CONTRADICTED
 
 
+@pytest.mark.parametrize(
+    ("subject", "said"),
+    [
+        ('gain(cell("T", "b", "r"), cell("T", "a", "r"))', "it: +89.00 ± 0 %"),
+        ('gain(cell("T", "a", "r"), cell("T", "b", "r"))', "it: -47.09 ± 0 %"),
+        ('gain(cell("T", "a", "r"), cell("T", "a", "r"))', "it: 0 ± 0 %"),
+        ('-gain(cell("T", "a", "r"), cell("T", "b", "r"))', "it: 47.09 ± 0 %"),
+        ('cell("T", "b", "r")', "it: 189.0 ± 0 %"),
+    ],
+)
+def test_a_gain_is_shown_with_its_sign(subject: str, said: str) -> None:
+    """ "A over B: 89 %" could be a ratio."""
+    samples = {("T", name, "r"): [value] * 3 for name, value in (("a", 100.0), ("b", 189.0))}
+    (piece,) = judge("value", subject, limits=Limits(above=0.0), unit="%")(Outcomes(samples, {})).evidence
+    assert piece.sentence() == said
+    assert piece.to_json()["gain"] is subject.startswith("gain")
+
+
+def test_the_best_is_ahead_by_a_gain() -> None:
+    samples = {("T", "a", "r"): [2.0] * 3, ("T", "b", "r"): [1.0] * 3}
+    (piece,) = judge("best", ROW, is_="a", within=5.0)(Outcomes(samples, {})).evidence
+    assert piece.sentence() == "it, a over the best of the others (b): +100.0 ± 0 % (wanted: at least -5 %)"
+
+
+def test_what_is_beside_a_gain_has_its_sign_too() -> None:
+    piece = Evidence("a over b", 12.0, "%", 0.5, 16.0, Range(10.0, 20.0), is_gain=True)
+    assert piece.sentence() == "a over b: +12.00 ± 0.50 % (published +16.0 %; wanted: +10 to +20 %)"
+
+
 def test_measures_of_series_see_every_replication(found: papers.Reproduction, scenario: ct.Scenario) -> None:
     cell = found.cell("reno", "Table 1", "one", "largest window")
     settings = {"tcp.stack": "reno", **FIXED_START}

@@ -145,10 +145,11 @@ def test_the_tcp_of_today_is_not_compared_with_published_numbers(own: papers.Pap
 def test_the_page_shows_what_other_settings_gave(own: papers.Paper) -> None:
     recordings.keep(own.folder.path, _answer(own, own.stacks[0], "contradicted", 1.0))
     piece = {"name": "the value", "value": 7.0, "ci95": 0.5, "unit": "%"}
-    claim: Mapping[str, Any] = {"verdict": "supported", "decisive": 0, "evidence": [piece]}
-    tried = [{"name": "larger cells", "search": "", "claims": {own.claims[0].id: claim}}]
-    (own.folder.path / tries.TRIED).write_text(json.dumps(tried), encoding="utf-8")
-    assert "larger cells: supported (the value: 7.00 ± 0.50 %)" in _page(own)
+    for gain, sign in ({}, ""), ({"gain": False}, ""), ({"gain": True}, "+"):
+        claim: Mapping[str, Any] = {"verdict": "supported", "decisive": 0, "evidence": [piece | gain]}
+        tried = [{"name": "larger cells", "search": "", "claims": {own.claims[0].id: claim}}]
+        (own.folder.path / tries.TRIED).write_text(json.dumps(tried), encoding="utf-8")
+        assert f"larger cells: supported (the value: {sign}7.00 ± 0.50 %)" in _page(own)
 
 
 def test_a_block_of_a_readme_shows_recorded_numbers(own: papers.Paper) -> None:

@@ -200,7 +200,12 @@ def _value(part: Part, scope: SampleScope) -> Finding:
     """The mean of an expression lies within the limits."""
     sample = _sample(part.subject, scope)
     evidence = Evidence.of(
-        part.name, statistics.estimate(sample), part.unit, _published(part, scope), part.limits.shown()
+        part.name,
+        statistics.estimate(sample),
+        part.unit,
+        _published(part, scope),
+        part.limits.shown(),
+        is_gain=part.subject is not None and part.subject.is_value_of("gain"),
     )
     return Finding(part.limits.judge(sample), (evidence,))
 
@@ -332,9 +337,8 @@ def _best(part: Part, scope: SampleScope) -> Finding:
         which = f"the best of the others ({name})" if name == rival else name
         found = statistics.estimate(ahead)
         published = _published(part, scope) if name == rival else None
-        parts.append(
-            (judgement, Evidence.of(f"{part.name}, {named} over {which}", found, "%", published, limit))
-        )
+        label = f"{part.name}, {named} over {which}"
+        parts.append((judgement, Evidence.of(label, found, "%", published, limit, is_gain=True)))
     return _all_of(parts, list(others).index(rival))
 
 

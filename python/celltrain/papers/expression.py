@@ -116,6 +116,13 @@ class Expression:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 yield node.func.id, [one.value for one in node.args if isinstance(one, ast.Constant)]
 
+    def is_value_of(self, function: str) -> bool:
+        """Whether it is what a call of this function gives, and nothing else."""
+        match self.tree:
+            case ast.Call(func=ast.Name(id=name)):
+                return name == function
+        return False
+
     def names(self) -> set[str]:
         """The names that it asks of its scope."""
         called = {node.func for node in ast.walk(self.tree) if isinstance(node, ast.Call)}

@@ -31,6 +31,8 @@ class Evidence:
     """Replications of which it is a mean; 0 where it is none."""
     undefined: int = 0
     """Replications that have no value, as of a ratio of which nothing happened."""
+    is_gain: bool = False
+    """Whether it says by how much one thing exceeds another: "A over B: +89 %" is read as no ratio."""
 
     @staticmethod
     def of(
@@ -39,9 +41,13 @@ class Evidence:
         unit: str,
         published: Printed | None = None,
         limit: Range | None = None,
+        *,
+        is_gain: bool = False,
     ) -> "Evidence":
         """Evidence from an estimate."""
-        return Evidence(name, found.mean, unit, found.half_width, published, limit, found.n, found.undefined)
+        return Evidence(
+            name, found.mean, unit, found.half_width, published, limit, found.n, found.undefined, is_gain
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As an object of JSON."""
@@ -51,22 +57,26 @@ class Evidence:
             "ci95": self.ci95,
             "undefined": self.undefined,
             "unit": self.unit,
+            "gain": self.is_gain,
             "published": as_json(self.published),
             "limit": as_json(self.limit),
         }
 
     def sentence(self) -> str:
-        """As people read it: "gain of sessions 1-5: 41.2 ± 1.1 % (published 39.4 %)"."""
+        """As people read it: "sessions 11-15 over sessions 1-5: +41.2 ± 1.1 % (published +39.4 %)"."""
         found = statistics.Estimate(self.value, None, self.ci95, self.n, undefined=self.undefined)
         beside = [] if self.published is None else [f"published {self._printed()}"]
-        beside += [] if self.limit is None else [f"wanted: {shown(_rounded(self.limit), self.unit)}"]
+        beside += [] if self.limit is None else [f"wanted: {self._in_words(_rounded(self.limit))}"]
         added = f" ({'; '.join(beside)})" if beside else ""
-        return f"{self.name}: {text.interval(found, self.unit)}{added}"
+        return f"{self.name}: {text.signed(text.interval(found, self.unit), self.value, self.is_gain)}{added}"
 
     def _printed(self) -> str:
         if self.published is None or isinstance(self.published, Range):
-            return shown(self.published, self.unit)
-        return text.quantity(self.published, self.unit, 3)
+            return self._in_words(self.published)
+        return text.signed(text.quantity(self.published, self.unit, 3), self.published, self.is_gain)
+
+    def _in_words(self, printed: Printed | None) -> str:
+        return shown(printed, self.unit, signed=self.is_gain)
 
 
 def _rounded(limit: Range) -> Range:

@@ -58,15 +58,21 @@ def nearest(measured: float, printed: Printed) -> float:
     return measured
 
 
-def shown(printed: Printed | None, unit: str = "") -> str:
-    """As people read it: "12,429", "0.1 to 0.2 %", "at least 100"; "-" for nothing."""
-    low, high = ends(printed)
+def shown(printed: Printed | None, unit: str = "", *, signed: bool = False) -> str:
+    """As people read it: "12,429", "0.1 to 0.2 %", "at least 100"; "-" for nothing.
+
+    Args:
+        printed: the number or the range.
+        unit: its unit.
+        signed: whether it is a gain: "+0.1 to +0.2 %".
+    """
+    low, high = (text.signed(text.printed(end), end, signed) for end in ends(printed))
     if not isinstance(printed, Range):
-        words = text.printed(printed)
-    elif low is None or high is None:
-        words = f"at most {text.printed(high)}" if low is None else f"at least {text.printed(low)}"
+        words = low
+    elif printed.low is None or printed.high is None:
+        words = f"at most {high}" if printed.low is None else f"at least {low}"
     else:
-        words = f"{text.printed(low)} to {text.printed(high)}"
+        words = f"{low} to {high}"
     return f"{words} {unit}" if unit and printed is not None else words
 
 

@@ -29,13 +29,16 @@ def read_tries(paper: Paper) -> list[Try]:
 
 
 def judgements(tried: Iterable[Try], claim: Claim) -> Iterator[str]:
-    """What each try says of a claim: "smaller cells: supported (loss: 7.0 ± 0.5 %)"."""
+    """What each try says of a claim: "smaller cells: supported (loss: 7.0 ± 0.5 %)", a gain with its sign."""
     for one in tried:
         found = one["claims"].get(claim.id)
         if found is not None:
             piece = found["evidence"][found["decisive"]]
             mean = statistics.Estimate(piece["value"], None, piece["ci95"], 0)
-            yield f"{one['name']}: {found['verdict']} ({piece['name']}: {text.interval(mean, piece['unit'])})"
+            shown = text.signed(
+                text.interval(mean, piece["unit"]), piece["value"], is_gain=piece.get("gain", False)
+            )
+            yield f"{one['name']}: {found['verdict']} ({piece['name']}: {shown})"
 
 
 def searches(tried: Iterable[Try]) -> Iterator[str]:
