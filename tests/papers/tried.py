@@ -4,7 +4,7 @@
 tests what makes a statement fail. A [[search]] runs every combination of some values and compares each with
 what is printed, also in exhibits that are held out. The results are written to `papers/PAPER/tried.json`,
 from which the page of statements is made. What this version ran before with the same settings, claims and
-held-out exhibits stays, but for --again.
+held-out exhibits stays, but for --again. A try whose settings change no run is refused: it tests nothing.
 
 --check runs the first replication of each result again, and names those that the simulator as it is would not
 give: their numbers, and the words that quote them, are of an earlier one.
@@ -24,7 +24,7 @@ from typing import Any
 
 import celltrain
 from celltrain import papers, statistics
-from celltrain.errors import unknown
+from celltrain.errors import InputError, unknown
 from celltrain.files.whole import write_text_whole
 from celltrain.papers.description import Paper, Table
 from celltrain.papers.reproduction import Reproduction
@@ -152,13 +152,22 @@ def _check_names(paper: Paper, plan: Plan) -> None:
 
 
 def tried(paper: Paper, plan: Plan, jobs: int) -> dict[str, Any]:
-    """What a plan gives, as the file of results keeps it."""
+    """What a plan gives, as the file of results keeps it.
+
+    Raises:
+        InputError: its settings change no run, as where they are of a policy that is not the scenario's.
+    """
     found = papers.reproduce(reduced(paper, plan), replications=plan.replications, jobs=jobs)
+    beginning, fingerprint = first(paper, plan), str(found.provenance["fingerprint"])
+    if _changes_nothing(paper, plan, beginning, fingerprint, jobs):
+        raise InputError(
+            f"the settings of the try '{plan.name}' change no run: give those of what the scenario uses"
+        )
     return {
         **plan.known_by,
         "version": found.provenance["celltrain"],
-        "fingerprint": found.provenance["fingerprint"],
-        FIRST: found.provenance["fingerprint"] if plan.replications == 1 else first(paper, plan),
+        "fingerprint": fingerprint,
+        FIRST: beginning,
         "claims": {
             one.claim.id: {
                 "verdict": one.finding.verdict,
@@ -175,6 +184,17 @@ def first(paper: Paper, plan: Plan) -> str:
     """The fingerprint of the first replication of all columns: another one now means an outdated result."""
     found = papers.reproduce(reduced(paper, plan), replications=1, jobs=1)
     return str(found.provenance["fingerprint"])
+
+
+def _changes_nothing(paper: Paper, plan: Plan, beginning: str, fingerprint: str, jobs: int) -> bool:
+    """Whether the settings of a try change no run. A search may well have combinations that are alike."""
+    if plan.search or not plan.settings:
+        return False
+    own = replace(plan, settings={})
+    if beginning != first(paper, own):
+        return False
+    found = papers.reproduce(reduced(paper, own), replications=plan.replications, jobs=jobs)
+    return bool(found.provenance["fingerprint"] == fingerprint)
 
 
 def outdated(paper: Paper, every: Sequence[Plan], kept: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -152,6 +152,23 @@ def test_the_page_shows_what_other_settings_gave(own: papers.Paper) -> None:
         assert f"larger cells: supported (the value: {sign}7.00 ± 0.50 %)" in _page(own)
 
 
+@pytest.mark.parametrize(
+    ("verdict", "cause", "told"),
+    [("undecided", "the weather", True), ("undecided", "", False), ("supported", "the weather", False)],
+)
+def test_an_undecided_statement_is_listed_where_its_cause_was_tested(
+    own: papers.Paper, verdict: str, cause: str, told: bool
+) -> None:
+    recordings.keep(own.folder.path, _answer(own, own.stacks[0], verdict, 1.0))
+    claim = replace(own.claims[0], cause=cause)
+    piece = {"name": "the value", "value": 7.0, "ci95": 0.5, "unit": "%"}
+    found = {claim.id: {"verdict": "supported", "decisive": 0, "evidence": [piece]}}
+    tried = [{"name": "larger cells", "search": "", "claims": found}]
+    (own.folder.path / tries.TRIED).write_text(json.dumps(tried), encoding="utf-8")
+    line = f"| {claim.text} (undecided) | the weather | larger cells: supported (the value: 7.00 ± 0.50 %) |"
+    assert (line in _page(replace(own, claims=(claim,)))) is told
+
+
 def test_a_block_of_a_readme_shows_recorded_numbers(own: papers.Paper) -> None:
     table = own.tables[0]
     recordings.keep(own.folder.path, _answer(own, own.stacks[0], "supported", 41.5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -70,6 +71,28 @@ def test_a_result_counts_for_the_same_claims_and_held_out_exhibits_alone(
     other = replace(plan, **change)
     assert tried.known_by(kept) != other.known_by
     assert tried.in_order([other], [kept]) == []
+
+
+@pytest.mark.parametrize("file", PLANNED, ids=lambda file: file.parent.name)
+def test_no_two_tries_are_of_the_same_runs(file: Path) -> None:
+    """Settings that change no run, as those of a switch algorithm that is not in use, test no cause."""
+    results = json.loads((file.parent / TRIED).read_text(encoding="utf-8"))
+    runs = Counter(
+        (*one["exhibits"], *one["columns"], one["candidate"], one["fingerprint"])
+        for one in results
+        if not one["search"]
+    )
+    assert not [found for found, times in runs.items() if times > 1]
+
+
+def test_settings_that_change_no_run_are_refused(tried: ModuleType) -> None:
+    """Table 3 is of ERICA+: what is set of ERICA has no part in it."""
+    paper = papers.describe("abr-vbr")
+    plan = tried.Plan("delta", {}, ["Table 3"], ["1 ms"], [], [], 1)
+    with pytest.raises(ct.InputError, match="settings of the try 'delta' change no run"):
+        tried.tried(paper, replace(plan, settings={"switch.allocator.erica.feedback.delta": 0.1}), 1)
+    for settings in ({"switch.allocator.erica-plus.feedback.delta": 0.1}, {}):
+        assert tried.tried(paper, replace(plan, settings=settings), 1)["settings"] == settings
 
 
 @pytest.mark.parametrize("words", [["--check"], []])

@@ -1,10 +1,10 @@
-"""Why statements fail: the contradicted ones of a paper, with the cause as far as it was tested."""
+"""Why statements fail: those of a paper that are not supported, with the cause as far as it was tested."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from celltrain.papers.description import Claim, Paper
 from celltrain.papers.recordings import Recorded
-from celltrain.papers.tries import judgements, read_tries
+from celltrain.papers.tries import Try, judgements, read_tries
 from celltrain.verdicts import Verdict
 
 __all__ = ["UNKNOWN", "causes", "line"]
@@ -14,19 +14,26 @@ UNKNOWN = "Unknown: nothing was tried."
 
 
 def causes(paper: Paper, recorded: Recorded) -> Iterator[str]:
-    """A table of the contradicted statements: what makes them fail, and what other settings gave."""
-    failed = [
-        claim
-        for claim in paper.claims
-        if recorded.claim(claim.id, paper.stacks[0]).get("verdict") == Verdict.CONTRADICTED
-    ]
+    """A table of statements: what makes them fail, and what other settings gave.
+
+    It has the contradicted ones, and those that are undecided though their cause was tested.
+    """
+    tried = read_tries(paper)
+    verdicts = {claim.id: recorded.claim(claim.id, paper.stacks[0]).get("verdict") for claim in paper.claims}
+    failed = [claim for claim in paper.claims if _fails(claim, verdicts[claim.id], tried)]
     if not failed:
         return
     yield "| statement | cause | under other settings |\n|---|---|---|\n"
-    tried = read_tries(paper)
     for claim in failed:
+        note = " (undecided)" if verdicts[claim.id] == Verdict.UNDECIDED else ""
         gave = [*_by_candidates(paper, recorded, claim), *judgements(tried, claim)]
-        yield line(claim.text, claim.cause or UNKNOWN, "; ".join(gave) or "-")
+        yield line(claim.text + note, claim.cause or UNKNOWN, "; ".join(gave) or "-")
+
+
+def _fails(claim: Claim, verdict: str | None, tried: Sequence[Try]) -> bool:
+    if verdict == Verdict.UNDECIDED:
+        return bool(claim.cause) and any(judgements(tried, claim))
+    return verdict == Verdict.CONTRADICTED
 
 
 def _by_candidates(paper: Paper, recorded: Recorded, claim: Claim) -> Iterator[str]:

@@ -8,7 +8,7 @@ ends with `<!-- end -->`; what stands between is replaced:
 
 `table` is required. `rows`, `columns` and `stacks` pick some and give their order; by default a block shows
 every row and column under the paper's first stack. `means = { "TCP 1-9" = ["TCP 1", "TCP 2"] }` adds the
-mean of rows. A block that begins with `<!-- causes -->` lists the contradicted statements and their causes.
+mean of rows. A block that begins with `<!-- causes -->` lists the statements that fail and their causes.
 """
 
 import re

@@ -146,7 +146,7 @@ def _paper(paper: Paper, recorded: Recorded) -> Iterator[str]:
         yield _line(paper, claim, recorded, variants or list(paper.stacks[:1]))
     found = list(causes(paper, recorded))
     if found:
-        yield "\nContradicted, with the cause as far as it was tested:\n\n"
+        yield "\nNot supported, with the cause as far as it was tested:\n\n"
         yield from found
     yield from searches(read_tries(paper))
 

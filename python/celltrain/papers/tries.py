@@ -10,7 +10,7 @@ from typing import Any
 from celltrain import statistics, text
 from celltrain.papers.description import Claim, Paper
 
-__all__ = ["TRIED", "judgements", "read_tries", "searches"]
+__all__ = ["TRIED", "Try", "judgements", "read_tries", "searches"]
 
 TRIED = "tried.json"
 """The file of a paper's folder with what other settings gave."""
@@ -19,6 +19,7 @@ SHOWN = 5
 """Combinations of a search that the page shows, the best first."""
 
 Try = Mapping[str, Any]
+"""The result of a try, or of a combination of a search."""
 
 
 def read_tries(paper: Paper) -> list[Try]:
