@@ -6,12 +6,12 @@
 //! VCs that meet in a queue share its turn, its delay and its state of CoDel, and what they have there counts together.
 //!
 //! Where a frame finds the buffer full, the longest queue gives way: the one in which most bytes wait, or most cells, what arrives among
-//! them. Half of its frames, with what arrives and rounded up, are pushed out at its head, 64 at the most. Dropping several at once makes
-//! it cheap to look for the longest queue, and dropping at the head tells a sender soonest. A frame of which the link has begun to send
-//! cells stays; if nothing else waits in the longest queue, the frame that arrives is discarded where it comes into that queue, and
-//! otherwise the next longest gives way. In two points this is not the source: the frame in transmission counts against the buffer, too,
-//! and the scheduler does not hear of a frame that is discarded as it arrives, whereas in the source an empty queue has entered the list of
-//! new ones by then.
+//! them; of several, the one with the lowest number. Half of its frames, with what arrives and rounded up, are pushed out at its head, 64
+//! at the most. Dropping several at once makes it cheap to look for the longest queue, and dropping at the head tells a sender soonest. A
+//! frame of which the link has begun to send cells stays; if nothing else waits in the longest queue, the frame that arrives is discarded
+//! where it comes into that queue, and otherwise the next longest gives way. In two points this is not the source: the frame in
+//! transmission counts against the buffer, too, and the scheduler does not hear of a frame that is discarded as it arrives, whereas in
+//! the source an empty queue has entered the list of new ones by then.
 //!
 //! CoDel drops nothing while no more waits in all queues together than the longest frame so far has (RFC 8289 section 4.4). So a queue with a
 //! frame or two drops as well, if the others let it wait for longer than the target. When a queue has its turn and is empty, its time above
