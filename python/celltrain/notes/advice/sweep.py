@@ -300,7 +300,8 @@ def _without_difference(found: "Sweep") -> Iterator[str]:
             and _same_with_all(found.scan("summary"), [*others, "replication", "metric"], "value", values)
         ):
             makes = "makes" if len(keys) == 1 else "make"
-            yield f"{listed(keys)} {makes} no difference: all {values:,} values give the same results"
+            every = "both" if values == 2 else f"all {values:,}"
+            yield f"{listed(keys)} {makes} no difference: {every} values give the same results"
 
 
 def _same_with_all(frame: "pl.LazyFrame", of: Sequence[str], column: str, values: int) -> bool:
