@@ -293,7 +293,7 @@ def _without_difference(found: "Sweep") -> Iterator[str]:
     for axis in found.manifest["axes"]:
         keys, values = axis["keys"], len(axis["steps"])
         others = [key for key in found.parameters if key not in keys]
-        # Fingerprints are few, and rule out most axes. They do not know what is measured, as from which moment on.
+        # Fingerprints are few, and rule out most axes. They do not know what is measured of a run.
         if (
             values > 1
             and _same_with_all(found.scan("runs"), [*others, "replication"], "fingerprint", values)
@@ -305,7 +305,7 @@ def _without_difference(found: "Sweep") -> Iterator[str]:
 
 
 def _same_with_all(frame: "pl.LazyFrame", of: Sequence[str], column: str, values: int) -> bool:
-    """Whether the rows that have `of` in common are as many as there are values, and have the same in a column."""
+    """Whether rows that have `of` in common are one of each value, and have the same in a column."""
     import polars as pl
 
     same = pl.col(column)
