@@ -26,9 +26,9 @@ impl<C: Item + Default> Alone<C> {
         self.next_with_end(until).map(|(train, _)| train)
     }
 
-    /// As [`Alone::next`], with the time at which the last of the items arrives, which is known then.
+    /// As [`Alone::next`], with the instant at which the last of the items arrives, which is known then.
     #[inline(always)]
-    pub fn next_with_end(&mut self, until: Time) -> Option<(&mut Train<C>, Time)> {
+    pub fn next_with_end(&mut self, until: Time) -> Option<(&mut Train<C>, Instant)> {
         self.take::<true>(until)
     }
 
@@ -40,10 +40,10 @@ impl<C: Item + Default> Alone<C> {
 
     /// As [`Alone::next_with_end`]. `UNWEAVES`: whether the first item is taken off a weave, or nothing.
     #[inline(always)]
-    fn take<const UNWEAVES: bool>(&mut self, until: Time) -> Option<(&mut Train<C>, Time)> {
+    fn take<const UNWEAVES: bool>(&mut self, until: Time) -> Option<(&mut Train<C>, Instant)> {
         let train = self.trains.get(self.next)?;
-        let mut end = train.first.ps();
-        if end >= until {
+        let mut end = train.first;
+        if end.ps() >= until {
             return None;
         }
         if train.count > 1 {
@@ -54,10 +54,10 @@ impl<C: Item + Default> Alone<C> {
                     Some((&mut self.trains[self.next], end))
                 };
             }
-            end = train.last().ps();
-            if end >= until {
+            end = train.last();
+            if end.ps() >= until {
                 let part = self.part(until);
-                let end = part.last().ps();
+                let end = part.last();
                 return Some((part, end));
             }
         }
@@ -80,10 +80,10 @@ impl<C: Item + Default> Alone<C> {
 
     /// Takes the first item of the weave that is next, and says when it arrives.
     #[cold]
-    fn take_woven(&mut self) -> (&mut Train<C>, Time) {
+    fn take_woven(&mut self) -> (&mut Train<C>, Instant) {
         let weave = first_weave(&mut self.trains[self.next..]).expect("a weave is next");
         self.part = take_item(weave);
-        let at = self.part.first.ps();
+        let at = self.part.first;
         (&mut self.part, at)
     }
 

@@ -72,6 +72,13 @@ impl Instant {
         Self { ps, fraction: 0 }
     }
 
+    /// As far into the picosecond `ps` as this instant is into its own.
+    #[inline]
+    #[must_use]
+    pub const fn within(self, ps: Time) -> Self {
+        Self { ps, ..self }
+    }
+
     /// One slot later.
     #[inline]
     #[must_use]

@@ -110,8 +110,8 @@ fn merged_in_turn(all: &Vec<Stream<Parcel>>, ties: TieBreak, stops: &[u64], both
         if let Some(mut alone) = merge.lend_alone(&mut streams) {
             while let Some((train, end)) = alone.next_with_end(stop) {
                 let last = train.last();
-                assert_eq!(end, last.ps());
-                assert!(end < stop, "a train reaches to {last:?}");
+                assert_eq!(end, last);
+                assert!(end.ps() < stop, "a train reaches to {last:?}");
                 items.extend(
                     (0..train.count).map(|n| (train.arrival(n), train.item.stream, train.item.place + n)),
                 );

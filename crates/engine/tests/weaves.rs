@@ -176,7 +176,7 @@ fn take_alone(alone: &mut Alone<Parcel>, stop: u64, taking: Taking, items: &mut 
             }
         }
         let Some((train, end)) = alone.next_with_end(stop) else { return };
-        assert_eq!(end, train.last().ps());
+        assert_eq!(end, train.last());
         items.extend(of_train(train));
     }
 }

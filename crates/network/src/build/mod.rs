@@ -502,6 +502,7 @@ impl Builder<'_> {
 /// A host without anything to do yet.
 fn host_parts(node: usize, spec: &scenario::Spec, ip: Option<Box<IpLayer>>, captured: bool) -> HostParts {
     HostParts {
+        moment: Instant::default(),
         node,
         outputs: Vec::new(),
         endpoints: Vec::new(),

@@ -198,7 +198,7 @@ impl<'a> AbrInput<'a> {
         let idle = source.queue.cells == 0;
         source.queue.enter(head, count, source.capacity, source.discard);
         if idle {
-            self.rate_timers.set(self.index, source.next_time(now));
+            self.rate_timers.set(self.index, Instant::at(source.next_time(now)));
         }
     }
 }
@@ -212,7 +212,7 @@ impl Host {
     /// Something has changed for an ABR source: sets its timer anew.
     fn rouse(&mut self, now: Time, index: u32) {
         let next = self.parts.abr[index as usize].next_time(now);
-        self.rate_timers.set(index, next);
+        self.rate_timers.set(index, Instant::at(next));
     }
 
     /// An ABR source's time has come: it sends at `now`, and on before something else happens, at `until` at the earliest.
@@ -231,7 +231,7 @@ impl Host {
                 stream.push(0, 0, &Train::single(Instant::at(next), cell));
             }
         }
-        self.rate_timers.set(index, next);
+        self.rate_timers.set(index, Instant::at(next));
     }
 
     /// RM cells or marked cells arrive at an end of an ABR VC.
@@ -244,7 +244,7 @@ impl Host {
                     end.rm_cells += 1;
                     end.destination.on_frm(streams.contents.rm[end.payloads].take(cell.frame));
                 }
-                self.turn_round(now, cell.vc, streams);
+                self.turn_round(train.first, cell.vc, streams);
             }
             Kind::BackwardRm => {
                 self.handle_until(now, streams);
@@ -268,24 +268,24 @@ impl Host {
         let vc = train.item.vc;
         for place in 0..train.count {
             let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[vc as usize].abr else { return };
-            let now = train.arrival(place).ps();
-            end.destination.on_data(now, true);
+            let at = train.arrival(place);
+            end.destination.on_data(at.ps(), true);
             if end.destination.has_brm() {
-                self.turn_round(now, vc, streams);
+                self.turn_round(at, vc, streams);
             }
         }
     }
 
     /// Sends the backward RM cell that the destination of `vc` has made.
-    fn turn_round(&mut self, now: Time, vc: u32, streams: &mut Streams) {
+    fn turn_round(&mut self, at: Instant, vc: u32, streams: &mut Streams) {
         // What the host sends before comes first on the way to the network interface.
-        self.handle_until(now, streams);
+        self.handle_until(at.ps(), streams);
         let Some(AbrEnd::Destination(end)) = &mut self.parts.incoming[vc as usize].abr else { return };
         let Some(rm) = end.destination.take_brm() else { return };
         let (number, contents) = streams.contents.rm[end.back_payloads].send();
         *contents = rm;
         let Outgoing { stream, vci, .. } = self.parts.outgoing[end.outgoing as usize];
         let cell = Cell::management(vci, Kind::BackwardRm, number, false);
-        streams[stream].push(0, 0, &Train::single(Instant::at(now), cell));
+        streams[stream].push(0, 0, &Train::single(at, cell));
     }
 }

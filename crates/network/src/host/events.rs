@@ -1,7 +1,7 @@
 //! What happens in a host, in the order of time: arrivals, and events of its own between them.
 
 use celltrain_atm::{Cell, aal5::Delivery, cell};
-use celltrain_engine::{Time, alone::Alone, merge::Many, stream::Train};
+use celltrain_engine::{Instant, Time, alone::Alone, merge::Many, stream::Train};
 
 use super::{Host, mix_frame};
 use crate::flight::Streams;
@@ -9,12 +9,12 @@ use crate::flight::Streams;
 /// What arrives at a host.
 trait Arrivals {
     /// What arrives next before `until`, if anything does, and when the last of it does.
-    fn next(&mut self, until: Time, streams: &mut Streams) -> Option<(&Train<Cell>, Time)>;
+    fn next(&mut self, until: Time, streams: &mut Streams) -> Option<(&Train<Cell>, Instant)>;
 }
 
 impl Arrivals for Alone<Cell> {
     #[inline(always)]
-    fn next(&mut self, until: Time, _streams: &mut Streams) -> Option<(&Train<Cell>, Time)> {
+    fn next(&mut self, until: Time, _streams: &mut Streams) -> Option<(&Train<Cell>, Instant)> {
         self.next_with_end(until).map(|(train, last)| (&*train, last))
     }
 }
@@ -27,9 +27,9 @@ struct Merged {
 
 impl Arrivals for Merged {
     #[inline(always)]
-    fn next(&mut self, until: Time, streams: &mut Streams) -> Option<(&Train<Cell>, Time)> {
+    fn next(&mut self, until: Time, streams: &mut Streams) -> Option<(&Train<Cell>, Instant)> {
         let taken = self.many.next::<false, _>(until, streams, &mut self.train);
-        taken.then(|| (&self.train, self.train.last().ps()))
+        taken.then(|| (&self.train, self.train.last()))
     }
 }
 
@@ -119,10 +119,11 @@ impl Host {
                 incoming = &mut self.parts.incoming[train.item.vc as usize];
             }
             let Some(delivery) = incoming.reassembly.on_cells(&train.item, train.count) else { continue };
-            events += self.handle_own::<PLAIN>(last, streams);
+            events += self.handle_own::<PLAIN>(last.ps(), streams);
+            self.parts.moment = last;
             match delivery {
-                Delivery::Frame(number) => self.on_frame::<PLAIN>(last, &train.item, number, streams),
-                Delivery::Corrupt(cells) => self.on_corrupt(last, train.item.vc, cells),
+                Delivery::Frame(number) => self.on_frame::<PLAIN>(last.ps(), &train.item, number, streams),
+                Delivery::Corrupt(cells) => self.on_corrupt(last.ps(), train.item.vc, cells),
             }
         }
         events
@@ -170,7 +171,8 @@ impl Host {
     /// The timer of an endpoint or a source may have expired. Returns the number of events handled.
     #[inline(never)]
     fn on_timer(&mut self, now: Time, until: Time, streams: &mut Streams) -> u64 {
-        let timer = self.timers.pop();
+        let (timer, at) = self.timers.pop();
+        self.parts.moment = at;
         match timer.checked_sub(self.parts.endpoints.len() as u32) {
             None => {
                 self.parts.endpoints[timer as usize].tcp.on_timeout(now);
@@ -180,7 +182,7 @@ impl Host {
             Some(source) => {
                 let until = until.min(self.next_event());
                 let (next, events) = self.on_source(now, source, until, streams);
-                self.timers.set(timer, next);
+                self.timers.set(timer, at.within(next));
                 events
             }
         }
@@ -189,7 +191,8 @@ impl Host {
     /// The time of a VC with a rate has come. Kept out of the way of hosts that have none.
     #[inline(never)]
     fn on_rate_timer(&mut self, now: Time, until: Time, streams: &mut Streams) {
-        let (first, sources) = (self.rate_timers.pop(), self.parts.abr.len() as u32);
+        let ((first, at), sources) = (self.rate_timers.pop(), self.parts.abr.len() as u32);
+        self.parts.moment = at;
         match first.checked_sub(sources) {
             None => {
                 let until = until.min(self.next_event());

@@ -1,6 +1,6 @@
 //! The IP layer of a host, where packets take time there.
 
-use celltrain_engine::{Time, random::Generator};
+use celltrain_engine::{Instant, Time, random::Generator};
 
 use super::{
     packets::InIpLayer,
@@ -33,13 +33,13 @@ impl IpLayer {
 
     /// As [`Server::serve`].
     #[inline]
-    pub(super) fn serve(&mut self, now: Time) -> Time {
+    pub(super) fn serve(&mut self, now: Instant) -> Instant {
         self.server.serve(now, self.service)
     }
 
     /// As [`Server::enter`].
     #[inline(always)]
-    pub(super) fn enter(&mut self, now: Time, packet: InIpLayer) {
+    pub(super) fn enter(&mut self, now: Instant, packet: InIpLayer) {
         self.server.enter(now, self.service, packet);
     }
 
@@ -50,12 +50,12 @@ impl IpLayer {
 
     /// As [`Server::next_done`].
     #[inline]
-    pub(super) fn next_done(&self) -> Time {
+    pub(super) fn next_done(&self) -> Instant {
         self.server.next_done()
     }
 
     /// As [`Server::leave`].
-    pub(super) fn leave(&mut self) -> Option<InIpLayer> {
+    pub(super) fn leave(&mut self) -> Option<(Instant, InIpLayer)> {
         self.server.leave()
     }
 }

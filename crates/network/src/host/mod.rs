@@ -21,7 +21,7 @@ use celltrain_atm::{
     cell,
 };
 use celltrain_engine::{
-    Fingerprint, Time,
+    Fingerprint, Instant, Time,
     merge::Merge,
     stream::StreamId,
     time::{AFTER_ALL, NEVER},
@@ -274,6 +274,8 @@ pub(crate) struct Host {
 /// What a host is made of.
 #[derive(Debug)]
 pub(crate) struct HostParts {
+    /// The instant of what is being handled, of which the host's events know the picosecond alone.
+    pub(crate) moment: Instant,
     /// Its number in the graph.
     pub(crate) node: usize,
     /// Streams to the network interfaces.
@@ -293,6 +295,13 @@ pub(crate) struct HostParts {
 }
 
 impl HostParts {
+    /// The instant of what is being handled at `now`: what answers an arrival leaves when that has come, to the last bit.
+    #[inline(always)]
+    pub(super) fn instant(&self, now: Time) -> Instant {
+        assert!(self.moment.ps() == now, "a host acts at another time than the event that it handles");
+        self.moment
+    }
+
     /// Gives room back that nothing will come into: a network may have very many hosts.
     pub(crate) fn shrink(&mut self) {
         self.outputs.shrink_to_fit();
@@ -354,7 +363,7 @@ impl Host {
         let endpoints = parts.endpoints.len();
         let mut timers = Timers::new(endpoints + parts.sources.len());
         for (index, source) in parts.sources.iter().enumerate() {
-            timers.set((endpoints + index) as u32, source.next.ps());
+            timers.set((endpoints + index) as u32, source.next);
         }
         let sends_ahead = parts.sends_only_packets() && parts.tap.is_none();
         parts.choose_ways_out(sends_ahead);
@@ -402,13 +411,13 @@ impl Host {
     /// When the processor is done with its next packet.
     #[inline]
     fn next_processed(&self) -> Time {
-        self.processor.as_ref().map_or(NEVER, |processor| processor.next_done())
+        self.processor.as_ref().map_or(NEVER, |processor| processor.next_done().ps())
     }
 
     /// When the IP layer is done with its next packet.
     #[inline]
     fn next_routed(&self) -> Time {
-        self.parts.ip.as_ref().map_or(NEVER, |ip| ip.next_done())
+        self.parts.ip.as_ref().map_or(NEVER, |ip| ip.next_done().ps())
     }
 
     /// The processor, which has something to do.

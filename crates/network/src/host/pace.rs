@@ -21,22 +21,22 @@ impl Pace {
     }
 
     /// When the next frame may begin.
-    pub(crate) fn free(&self) -> Time {
-        self.free.ps()
+    pub(crate) fn free(&self) -> Instant {
+        self.free
     }
 
     /// A frame of so many cells begins. Back-to-back frames do not gather rounding errors.
-    pub(crate) fn begin(&mut self, now: Time, cells: u16) {
-        let begun = if self.free() == now { self.free } else { Instant::at(now) };
+    pub(crate) fn begin(&mut self, now: Instant, cells: u16) {
+        let begun = if self.free.ps() == now.ps() { self.free } else { now };
         self.free = begun.plus_slots(self.slot, u64::from(cells));
     }
 
     /// An endpoint wants to send before its time: it waits, once, for its turn. Returns when the next one is.
-    pub(crate) fn wait(&mut self, endpoint: u32) -> Time {
+    pub(crate) fn wait(&mut self, endpoint: u32) -> Instant {
         if !self.waiting.contains(&endpoint) {
             self.waiting.push_back(endpoint);
         }
-        self.free()
+        self.free
     }
 
     /// Whether an endpoint waits.
@@ -46,6 +46,6 @@ impl Pace {
 
     /// The endpoint whose turn it is, if the time has come.
     pub(crate) fn turn(&mut self, now: Time) -> Option<u32> {
-        if self.free() > now { None } else { self.waiting.pop_front() }
+        if self.free.ps() > now { None } else { self.waiting.pop_front() }
     }
 }

@@ -89,13 +89,14 @@ impl HostParts {
         if endpoint.tcp.takes(now, &packet.segment) {
             return Taken::ToAnswer(index);
         }
-        timers.set(index, endpoint.tcp.deadline());
+        timers.set(index, self.moment.within(endpoint.tcp.deadline()));
         Taken::Silently
     }
 
     /// Sends what an endpoint has to send, where nothing holds it up. Returns when the endpoint's timer expires.
     #[inline(always)]
     fn send_straight(&mut self, now: Time, index: u32, streams: &mut Streams) -> Time {
+        let moment = self.instant(now);
         let endpoint = &mut self.endpoints[index as usize];
         let vc = &mut self.outgoing[endpoint.outgoing as usize];
         let (streams, contents) = streams.parts();
@@ -103,7 +104,7 @@ impl HostParts {
         let (peer, flow, aal5) = (endpoint.peer, endpoint.flow, self.aal5);
         let payloads = &mut contents.packets[vc.tcp_payloads()];
         let ip = self.ip.as_deref_mut();
-        endpoint.tcp.send_all(now, &mut Straight { now, peer, flow, ip, aal5, vc, payloads, next })
+        endpoint.tcp.send_all(now, &mut Straight { now: moment, peer, flow, ip, aal5, vc, payloads, next })
     }
 
     /// As [`send_straight`](Self::send_straight), on a VC with an ABR source in front of the network interface, in a host without an IP layer
@@ -116,13 +117,16 @@ impl HostParts {
         index: u32,
         streams: &mut Streams,
     ) -> Time {
+        let moment = self.instant(now);
         let endpoint = &mut self.endpoints[index as usize];
         let vc = &mut self.outgoing[endpoint.outgoing as usize];
         let source = vc.abr.expect("an ABR VC has a source");
         let next = &mut AbrInput::new(&mut self.abr, rate_timers, source);
         let (peer, flow, aal5) = (endpoint.peer, endpoint.flow, self.aal5);
         let payloads = &mut streams.contents.packets[vc.tcp_payloads()];
-        endpoint.tcp.send_all(now, &mut Straight { now, peer, flow, ip: None, aal5, vc, payloads, next })
+        endpoint
+            .tcp
+            .send_all(now, &mut Straight { now: moment, peer, flow, ip: None, aal5, vc, payloads, next })
     }
 }
 
@@ -152,7 +156,7 @@ impl Next for AbrInput<'_> {
 /// Where segments go that nothing holds up, looks at or changes on their way to what is next: each is written where its contents wait until
 /// they arrive.
 struct Straight<'a, N> {
-    now: Time,
+    now: Instant,
     /// The endpoint at the other end, and the number of the flow.
     peer: u32,
     flow: u32,
@@ -170,12 +174,12 @@ impl<N: Next> Outlet for Straight<'_, N> {
         let at = self.ip.as_mut().map_or(self.now, |ip| ip.serve(self.now));
         let (number, packet) = self.payloads.send();
         write(&mut packet.segment);
-        (packet.endpoint, packet.flow, packet.sent) = (self.peer, self.flow, at);
+        (packet.endpoint, packet.flow, packet.sent) = (self.peer, self.flow, at.ps());
         self.vc.check_number(number);
         let framing = self.vc.framing;
         let frame = frame_of(&packet.segment, framing, self.aal5);
         let item = self.vc.next(frame, frame.length);
-        self.next.take(Instant::at(at), framing, item, frame.length.into());
+        self.next.take(at, framing, item, frame.length.into());
     }
 }
 
@@ -225,7 +229,7 @@ impl Host {
             tap.record(now, path.of_short_flow(packet.flow).reversed(), &packet.segment);
         }
         if let Some(ip) = ip {
-            return ip.enter(now, InIpLayer::In { payloads, number });
+            return ip.enter(self.parts.moment, InIpLayer::In { payloads, number });
         }
         let taken = self.parts.take_straight(&mut self.timers, now, packet);
         self.go_on(now, taken, streams);
@@ -245,7 +249,10 @@ impl Host {
     #[inline(never)]
     fn take_in_by_stages(&mut self, now: Time, packet: Packet, streams: &mut Streams) {
         match self.parts.endpoints[packet.endpoint as usize].processing(Way::In) {
-            Some(service) => self.processor().enter(now, service, InProcessor::In(Box::new(packet))),
+            Some(service) => {
+                let now = self.parts.instant(now);
+                self.processor().enter(now, service, InProcessor::In(Box::new(packet)));
+            }
             None => self.on_member(now, &packet, streams),
         }
     }
@@ -253,35 +260,35 @@ impl Host {
     /// The IP layer is done with a packet.
     #[inline(always)]
     pub(super) fn on_routed(&mut self, now: Time, streams: &mut Streams) {
-        match self.parts.ip.as_mut().and_then(|ip| ip.leave()) {
-            Some(InIpLayer::In { payloads, number }) => {
+        let Some((done, packet)) = self.parts.ip.as_mut().and_then(|ip| ip.leave()) else { return };
+        self.parts.moment = done;
+        match packet {
+            InIpLayer::In { payloads, number } => {
                 let packet = streams.contents.packets[payloads].take(number);
                 let taken = self.parts.take_straight(&mut self.timers, now, packet);
                 self.go_on(now, taken, streams);
             }
-            Some(InIpLayer::Out(packet)) => self.transmit(now, packet.from, &packet.segment, streams),
-            None => {}
+            InIpLayer::Out(packet) => self.transmit(done, packet.from, &packet.segment, streams),
         }
     }
 
     /// The processor is done with a packet. Kept out of the way of hosts whose stacks need none.
     #[inline(never)]
     pub(super) fn on_processed(&mut self, now: Time, streams: &mut Streams) {
-        match self.processor().leave() {
-            Some(InProcessor::Out(packet)) => {
+        let Some((done, packet)) = self.processor().leave() else { return };
+        self.parts.moment = done;
+        match packet {
+            InProcessor::Out(packet) => {
                 self.forward(now, packet.from, &packet.segment, streams);
                 self.free_place(now, packet.from.endpoint, streams);
             }
-            Some(InProcessor::In(packet))
-                if self.parts.endpoints[packet.endpoint as usize].member.is_some() =>
-            {
+            InProcessor::In(packet) if self.parts.endpoints[packet.endpoint as usize].member.is_some() => {
                 self.on_member(now, &packet, streams);
             }
-            Some(InProcessor::In(packet)) => {
+            InProcessor::In(packet) => {
                 self.parts.endpoints[packet.endpoint as usize].tcp.on_segment(now, &packet.segment);
                 self.send_due(now, packet.endpoint, streams);
             }
-            None => {}
         }
     }
 
@@ -294,7 +301,7 @@ impl Host {
             Sends::ToAbr => self.parts.send_to_abr(&mut self.rate_timers, now, endpoint, streams),
             Sends::ByStages => self.send_by_stages(now, endpoint, streams),
         };
-        self.timers.set(endpoint, deadline);
+        self.timers.set(endpoint, self.parts.moment.within(deadline));
     }
 
     /// As [`HostParts::send_straight`], for segments that wait for the processor, for the IP layer or for the rate of their VC, or that are
@@ -302,13 +309,14 @@ impl Host {
     #[inline(never)]
     fn send_by_stages(&mut self, now: Time, endpoint: u32, streams: &mut Streams) -> Time {
         loop {
+            let moment = self.parts.instant(now);
             let state = &mut self.parts.endpoints[endpoint as usize];
             if state.headroom == 0 || !state.tcp.may_send() {
                 break;
             }
             let pace = &mut self.parts.outgoing[state.outgoing as usize].pace;
             if let Some(pace) = pace
-                && pace.free() > now
+                && pace.free().ps() > now
             {
                 self.rate_timers.set(self.parts.abr.len() as u32 + state.outgoing, pace.wait(endpoint));
                 break;
@@ -317,13 +325,14 @@ impl Host {
             let segment = state.tcp.poll_segment(now);
             let Some(segment) = &segment else { break };
             if let Some(pace) = pace {
-                pace.begin(now, self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16);
+                pace.begin(moment, self.parts.aal5.cells(u64::from(segment.ip_bytes())) as u16);
             }
             let from = Origin { endpoint, flow: state.flow };
             match state.processing(Way::Out) {
                 Some(service) => {
                     state.headroom -= 1;
                     let packet = Outbound { from, segment: *segment };
+                    let now = self.parts.instant(now);
                     self.processor().enter(now, service, InProcessor::Out(Box::new(packet)));
                 }
                 None => self.forward(now, from, segment, streams),
@@ -335,12 +344,13 @@ impl Host {
     /// The IP layer takes a packet that goes out.
     #[inline(always)]
     fn forward(&mut self, now: Time, from: Origin, segment: &Segment, streams: &mut Streams) {
+        let moment = self.parts.instant(now);
         let done = match &mut self.parts.ip {
-            None => now,
-            Some(ip) if self.sends_ahead => ip.serve(now),
+            None => moment,
+            Some(ip) if self.sends_ahead => ip.serve(moment),
             Some(ip) => {
                 let packet = Outbound { from, segment: *segment };
-                return ip.enter(now, InIpLayer::Out(Box::new(packet)));
+                return ip.enter(moment, InIpLayer::Out(Box::new(packet)));
             }
         };
         self.transmit(done, from, segment, streams);
@@ -353,7 +363,7 @@ impl Host {
             self.send_due(now, endpoint, streams);
         }
         let pace = self.parts.outgoing[outgoing as usize].pace.as_deref();
-        let next = pace.filter(|pace| pace.waits()).map_or(NEVER, Pace::free);
+        let next = pace.filter(|pace| pace.waits()).map_or(Instant::at(NEVER), Pace::free);
         self.rate_timers.set(self.parts.abr.len() as u32 + outgoing, next);
     }
 
@@ -369,15 +379,15 @@ impl Host {
     /// Hands a packet to the network interface at `at`, cut into cells unless it travels whole. Here it gets its number: this is where
     /// the order of the frames on a VC is made.
     #[inline(never)]
-    fn transmit(&mut self, at: Time, from: Origin, segment: &Segment, streams: &mut Streams) {
+    fn transmit(&mut self, at: Instant, from: Origin, segment: &Segment, streams: &mut Streams) {
         let endpoint = &self.parts.endpoints[from.endpoint as usize];
         if let Some(tap) = &mut self.parts.tap {
-            tap.record(at, endpoint.path.of_short_flow(from.flow), segment);
+            tap.record(at.ps(), endpoint.path.of_short_flow(from.flow), segment);
         }
         let vc = &self.parts.outgoing[endpoint.outgoing as usize];
         let (number, packet) = streams.contents.packets[vc.tcp_payloads()].send();
         (packet.segment, packet.endpoint, packet.flow) = (*segment, endpoint.peer, from.flow);
-        packet.sent = at;
+        packet.sent = at.ps();
         vc.check_number(number);
         let frame = frame_of(segment, vc.framing, self.parts.aal5);
         self.send_frame(at, endpoint.outgoing, frame, streams);
@@ -385,12 +395,12 @@ impl Host {
 
     /// Sends a whole frame on a VC: to the network interface, or to the VC's ABR source.
     #[inline(always)]
-    fn send_frame(&mut self, at: Time, outgoing: u32, frame: Cell, streams: &mut Streams) {
+    fn send_frame(&mut self, at: Instant, outgoing: u32, frame: Cell, streams: &mut Streams) {
         let outgoing = &mut self.parts.outgoing[outgoing as usize];
         let (item, count) = (outgoing.next(frame, frame.length), u32::from(frame.length));
         match outgoing.abr {
-            Some(source) => self.enqueue(at, source, item, count),
-            None => streams[outgoing.stream].take(Instant::at(at), outgoing.framing, item, count),
+            Some(source) => self.enqueue(at.ps(), source, item, count),
+            None => streams[outgoing.stream].take(at, outgoing.framing, item, count),
         }
     }
 }

@@ -60,7 +60,8 @@ impl Host {
         {
             let (read, source) = (receiver.all_read(now), party.source);
             let next = if read > now { read } else { self.on_read(now, index) };
-            self.timers.set(source + self.parts.endpoints.len() as u32, next);
+            let source = source + self.parts.endpoints.len() as u32;
+            self.timers.set(source, self.parts.moment.within(next));
         }
         self.send_due(now, index, streams);
     }

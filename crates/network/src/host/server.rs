@@ -32,29 +32,35 @@ pub(crate) struct Server<T> {
     /// When the last packet will be done.
     last: Instant,
     /// When the first one will, [`NEVER`] if there is none: asked at every event of the host.
-    next: Time,
+    next: Instant,
     first: Option<T>,
     /// Those behind it, most often none, and when they will be done.
-    queue: VecDeque<(Time, T)>,
+    queue: VecDeque<(Instant, T)>,
 }
 
 impl<T> Server<T> {
     /// An empty server; `generator` draws its service times, if they vary.
     pub(crate) fn new(generator: Option<Generator>) -> Self {
         let generator = generator.map(Box::new);
-        Self { generator, last: Instant::default(), next: NEVER, first: None, queue: VecDeque::new() }
+        Self {
+            generator,
+            last: Instant::default(),
+            next: Instant::at(NEVER),
+            first: None,
+            queue: VecDeque::new(),
+        }
     }
 
     /// A packet arrives; returns when it will be done, or [`AFTER_ALL`] if that is later.
     #[inline]
-    pub(crate) fn serve(&mut self, now: Time, service: Service) -> Time {
-        let start = self.last.max(Instant::at(now));
+    pub(crate) fn serve(&mut self, now: Instant, service: Service) -> Instant {
+        let start = self.last.max(now);
         let done = match service.spread {
             0 => start.plus(service.mean),
             spread => start.delayed(service.shortest() + self.draw(spread)),
         };
         self.last = done.min(Instant::at(AFTER_ALL));
-        self.last.ps()
+        self.last
     }
 
     /// A time up to twice the spread.
@@ -66,7 +72,7 @@ impl<T> Server<T> {
 
     /// A packet arrives that somebody will ask for when it is done.
     #[inline(always)]
-    pub(crate) fn enter(&mut self, now: Time, service: Service, item: T) {
+    pub(crate) fn enter(&mut self, now: Instant, service: Service, item: T) {
         let done = self.serve(now, service);
         if self.first.is_some() {
             self.queue.push_back((done, item));
@@ -82,15 +88,16 @@ impl<T> Server<T> {
 
     /// When the next packet is done.
     #[inline]
-    pub(crate) fn next_done(&self) -> Time {
+    pub(crate) fn next_done(&self) -> Instant {
         self.next
     }
 
-    /// Takes the packet that is done next.
-    pub(crate) fn leave(&mut self) -> Option<T> {
+    /// Takes the packet that is done next, and says when it is.
+    pub(crate) fn leave(&mut self) -> Option<(Instant, T)> {
+        let done = self.next;
         let behind = self.queue.pop_front();
-        self.next = behind.as_ref().map_or(NEVER, |entry| entry.0);
-        std::mem::replace(&mut self.first, behind.map(|entry| entry.1))
+        self.next = behind.as_ref().map_or(Instant::at(NEVER), |entry| entry.0);
+        std::mem::replace(&mut self.first, behind.map(|entry| entry.1)).map(|left| (done, left))
     }
 }
 
@@ -106,13 +113,13 @@ mod tests {
         let service = Service { mean: Slot::of_ps(10), spread: 0 };
         let mut left = Vec::new();
         for (now, item) in [(0, 'a'), (3, 'b'), (12, 'c'), (50, 'd'), (51, 'e')] {
-            while server.next_done() <= now {
-                left.push((server.next_done(), server.leave().unwrap()));
+            while server.next_done().ps() <= now {
+                left.push(server.leave().map(|(done, item)| (done.ps(), item)).unwrap());
             }
-            server.enter(now, service, item);
+            server.enter(Instant::at(now), service, item);
         }
-        while server.next_done() < NEVER {
-            left.push((server.next_done(), server.leave().unwrap()));
+        while server.next_done().ps() < NEVER {
+            left.push(server.leave().map(|(done, item)| (done.ps(), item)).unwrap());
         }
         assert_eq!(left, [(10, 'a'), (20, 'b'), (30, 'c'), (60, 'd'), (70, 'e')]);
         assert!(server.leave().is_none());
@@ -123,7 +130,7 @@ mod tests {
     fn what_is_never_done_is_done_after_all() {
         let mut server = Server::<()>::new(None);
         let service = Service { mean: Slot::of_ps(1_000_000 * SECOND), spread: 0 };
-        let done: Vec<_> = (0..1000).map(|now| server.serve(now, service)).collect();
+        let done: Vec<_> = (0..1000).map(|now| server.serve(Instant::at(now), service).ps()).collect();
         assert!(done.is_sorted());
         assert_eq!((done[0], done[8], done[9]), (1_000_000 * SECOND, 9_000_000 * SECOND, AFTER_ALL));
         assert_eq!(server.free(), AFTER_ALL);

@@ -197,3 +197,75 @@ fn shaped_sources_and_links_that_change_their_rate_are_in_step_too() {
     let changed = [("link.rate", "311040000 bit/s"), ("link.trunk.rate-changes", slower)];
     assert_eq!(lost(&filled_exactly(2, 155_520_000, &changed)), [0.0; 2]);
 }
+
+/// Picoseconds that a nanosecond has where the network of [`in_units_of`] is measured: 1000, or as many as make its slots whole.
+const USUAL: u64 = 1000;
+const WHOLE: u64 = 972;
+
+/// A network of SONET links and of TCP, all of whose times are in nanoseconds of so many picoseconds.
+fn in_units_of(picoseconds: u64, settings: &[(&str, &str)]) -> Scenario {
+    let rate = |number: u64, unit: &str| format!("{} {unit}", number * USUAL / picoseconds);
+    let time = |nanoseconds: u64| format!("{} ps", nanoseconds * picoseconds);
+    let own: Vec<_> = settings
+        .iter()
+        .map(|&(key, value)| match value.split_once(' ') {
+            Some((number, "ns")) => (key, time(number.parse().unwrap())),
+            Some((number, unit @ ("bit/s" | "packet/s"))) => (key, rate(number.parse().unwrap(), unit)),
+            _ => (key, value.to_owned()),
+        })
+        .collect();
+    let usual = [
+        ("duration", time(300_000_000)),
+        ("tie-break", "port-id".to_owned()),
+        ("link.rate", rate(155_520_000, "bit/s")),
+        ("traffic", "{ kind = \"greedy\" }".to_owned()),
+        ("tcp.stack", "newreno".to_owned()),
+        ("tcp.rto-min", time(20_000_000)),
+        ("tcp.rto-initial", time(40_000_000)),
+        ("tcp.delayed-ack", time(2_000_000)),
+        ("tcp.delayed-ack-max", time(2_000_000)),
+    ];
+    let all: Vec<_> = usual.iter().chain(&own).map(|(key, value)| (*key, value.as_str())).collect();
+    load(&all).unwrap()
+}
+
+/// What answers an arrival leaves at the same instant, to the last bit: a network is the same in other units of time, whether its slots
+/// are whole picoseconds or not. Where a host counted in whole ones, acknowledged data came to a switch just before or just after the departure
+/// that makes room for it.
+#[test]
+fn tcp_is_in_step_with_links_at_any_rate() {
+    let cells =
+        [("link.delay", "10000 ns"), ("switch.buffer", "400 cells"), ("switch.discard.policy", "epd")];
+    let packets = [("link.delay", "0 s"), ("switch.buffer", "23 packets"), ("link.framing", "packets")];
+    let one: &[&[(&str, &str)]] = &[
+        &[("tcp.mss", "512 B"), ("link.access.rate", "311040000 bit/s")],
+        &[("tcp.mss", "9180 B"), ("tcp.stack", "sack"), ("tcp.receive-window", "60000 B")],
+        &[("tcp.stack", "reno"), ("tcp.processing-delay", "3000 ns"), ("link.delay", "1000 ns")],
+        &[
+            ("tcp.stack", "tahoe"),
+            ("host.ip-rate", "97200 packet/s"),
+            ("link.access.rate", "622080000 bit/s"),
+        ],
+        &[
+            ("tcp.stack", "sack"),
+            ("link.access.rate", "622080000 bit/s"),
+            ("link.exit.rate", "77760000 bit/s"),
+        ],
+    ];
+    let mut lost = 0.0;
+    for (framing, own) in
+        [&cells[..], &packets].into_iter().flat_map(|framing| one.iter().map(move |own| (framing, own)))
+    {
+        for sources in ["1", "2", "5"] {
+            let settings = [framing, own, &[("topology.sources", sources)]].concat();
+            let [usual, whole] = [USUAL, WHOLE].map(|unit| {
+                let result = replicate(&in_units_of(unit, &settings), 0, Options::default());
+                lost += discarded(&result);
+                ["segments_sent", "frames_delivered", "cells_discarded", "timeouts"]
+                    .map(|name| counts(&result, name))
+            });
+            assert_eq!(usual, whole, "{settings:?}");
+        }
+    }
+    assert!(lost > 10_000.0, "the tests have little to do: {lost}");
+}
