@@ -5,7 +5,8 @@ __all__ = ["BUFFERS", "FIXED_START", "ID", "LINES", "PAPER_TOML", "PUBLISHED", "
 ID, TITLE = "tiny-paper", "A paper that nobody wrote"
 LINES = {"epd": {"switch.discard.policy": "epd"}, "tail drop": {"switch.discard.policy": "tail-drop"}}
 BUFFERS = ("100 cells", "200 cells", "400 cells")
-FIXED_START = {"traffic": {"kind": "greedy", "start": "0 ms"}}
+FIXED_START = {"topology.sources": 1, "traffic": {"kind": "greedy", "start": "0 ms"}}
+"""Nothing is drawn: two sources would tie."""
 PUBLISHED = """table,column,row,unit,published,note
 Figure 1,"epd, 100 cells",throughput,Mbit/s,100 .. 150,read off the figure
 Figure 1,"epd, 200 cells",throughput,Mbit/s,120 ..,
@@ -55,8 +56,8 @@ title = "Starts"
 scenario = "base.toml"
 parameter = "start"
 columns = [
-    { name = "one", settings = { traffic = { kind = "greedy", start = "0 ms" } } },
-    { name = "two", settings = { "link.delay" = "2 ms", traffic = { kind = "greedy", start = "0 ms" } } },
+    { name = "one", settings = { "topology.sources" = 1, traffic = { kind = "greedy", start = "0 ms" } } },
+    { name = "two", settings = { "topology.sources" = 1, "link.delay" = "2 ms", traffic = { kind = "greedy", start = "0 ms" } } },
 ]
 rows = ["start", "window"]
 trace = true
