@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 pub use crate::train::{Item, Train};
 use crate::{
     instant::{Instant, Slot},
-    time::{NEVER, Time},
+    time::{AFTER_ALL, NEVER, Time},
     train::{MAX_GAP, MAX_GAPS},
     weave::{Burst, MAX_TRAINS, first_weave, take_item},
 };
@@ -108,13 +108,28 @@ impl<C: Item> Stream<C> {
         }
     }
 
+    /// What is appended arrives at `first`: not before the horizon, nor before the last of what waits, unless it never comes.
+    #[inline(always)]
+    fn check(&self, first: Instant) {
+        assert!(first.ps() >= self.horizon, "items arrive before the horizon of their stream");
+        debug_assert!(
+            self.is_last(first) || first.ps() >= AFTER_ALL,
+            "items arrive before others of their stream"
+        );
+    }
+
+    /// Whether nothing that waits arrives after `first`, as far as the last train tells.
+    fn is_last(&self, first: Instant) -> bool {
+        self.trains.last().is_none_or(|train| train.woven() > 0 || train.last() <= first)
+    }
+
     /// Appends a train; it joins the last one where it continues it and that one has not been taken yet.
     ///
     /// `first` and `last` are the places of its ends on the grid of the sender's link: items whose numbers differ by n are exactly n
     /// slots apart, and those slots are the train's. Items that are on no grid have the same number, and never join.
     #[inline(always)]
     pub fn push(&mut self, first: u64, last: u64, train: &Train<C>) {
-        assert!(train.first.ps() >= self.horizon, "a train arrives before the horizon of its stream");
+        self.check(train.first);
         let slots = first.wrapping_sub(self.last);
         self.last = last;
         self.pushed += u64::from(train.count);
@@ -134,7 +149,7 @@ impl<C: Item> Stream<C> {
     /// As [`Stream::push`], of a single item. It joins also behind an idle link, where items of one train are evenly spaced.
     #[inline(always)]
     pub fn push_unit(&mut self, number: u64, train: &Train<C>) {
-        assert!(train.first.ps() >= self.horizon, "an item arrives before the horizon of its stream");
+        self.check(train.first);
         let gap = number.wrapping_sub(self.last).wrapping_sub(1);
         self.last = number;
         self.pushed += 1;
@@ -170,7 +185,7 @@ impl<C: Item> Stream<C> {
     /// As [`Stream::push`], of a single item, which arrives at `first` and has this number on the sender's grid of a `slot`.
     #[inline(always)]
     pub fn push_one(&mut self, number: u64, first: Instant, slot: Slot, item: C) {
-        assert!(first.ps() >= self.horizon, "an item arrives before the horizon of its stream");
+        self.check(first);
         let gap = number.wrapping_sub(self.last).wrapping_sub(1);
         self.last = number;
         self.pushed += 1;
@@ -198,7 +213,7 @@ impl<C: Item> Stream<C> {
         mut train: Train<C>,
         mut next: impl FnMut(&mut Train<C>) -> bool,
     ) -> u64 {
-        assert!(train.first.ps() >= self.horizon, "a train arrives before the horizon of its stream");
+        self.check(train.first);
         let mut trains = 0;
         loop {
             if self.trains.len() == self.trains.capacity() {
@@ -219,7 +234,7 @@ impl<C: Item> Stream<C> {
     /// As [`Stream::push`], of a train that does not join the last one.
     #[inline(always)]
     pub fn push_apart(&mut self, last: u64, train: &Train<C>) {
-        assert!(train.first.ps() >= self.horizon, "a train arrives before the horizon of its stream");
+        self.check(train.first);
         self.last = last;
         self.pushed += u64::from(train.count);
         if self.trains.len() == self.trains.capacity() {
@@ -232,8 +247,7 @@ impl<C: Item> Stream<C> {
     /// Appends trains of a single item each, which join neither the last train nor each other; the last one has that number.
     #[inline]
     pub fn push_singles(&mut self, last: u64, trains: &[Train<C>]) {
-        let first = trains.first().map_or(NEVER, |train| train.first.ps());
-        assert!(first >= self.horizon, "an item arrives before the horizon of its stream");
+        self.check(trains.first().map_or(Instant::at(NEVER), |train| train.first));
         self.last = last;
         self.pushed += trains.len() as u64;
         self.make_room_for(trains.len());
@@ -244,8 +258,7 @@ impl<C: Item> Stream<C> {
     /// do not join.
     #[inline(always)]
     pub fn push_changed(&mut self, trains: &[Train<C>], change: impl Fn(&mut C)) {
-        let first = trains.first().map_or(NEVER, |train| train.first.ps());
-        assert!(first >= self.horizon, "an item arrives before the horizon of its stream");
+        self.check(trains.first().map_or(Instant::at(NEVER), |train| train.first));
         self.pushed += trains.len() as u64;
         self.make_room_for(trains.len());
         self.trains.extend(trains.iter().map(|train| {
@@ -259,7 +272,7 @@ impl<C: Item> Stream<C> {
     #[inline(always)]
     pub fn push_single(&mut self, train: &Train<C>) {
         assert!(train.count == 1, "a train of single items has several");
-        assert!(train.first.ps() >= self.horizon, "an item arrives before the horizon of its stream");
+        self.check(train.first);
         self.pushed += 1;
         if self.trains.len() == self.trains.capacity() {
             // A copy, so that what is pushed need not be in memory otherwise.
@@ -276,7 +289,7 @@ impl<C: Item> Stream<C> {
     /// Appends the first `rounds` items of `turns` in turn, a `slot` behind one another. The first arrives at `first` and has this number on
     /// the sender's grid.
     pub fn push_rounds(&mut self, rounds: u32, number: u64, first: Instant, slot: Slot, turns: &[Burst<C>]) {
-        assert!(first.ps() >= self.horizon, "an item arrives before the horizon of its stream");
+        self.check(first);
         let items = rounds as usize * turns.len();
         self.last = number.wrapping_add(items as u64).wrapping_sub(1);
         self.pushed += items as u64;

@@ -503,6 +503,7 @@ impl Builder<'_> {
 fn host_parts(node: usize, spec: &scenario::Spec, ip: Option<Box<IpLayer>>, captured: bool) -> HostParts {
     HostParts {
         moment: Instant::default(),
+        sent: Instant::default(),
         node,
         outputs: Vec::new(),
         endpoints: Vec::new(),

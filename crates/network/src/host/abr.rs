@@ -11,10 +11,10 @@ use celltrain_atm::{
 };
 use celltrain_engine::{
     Instant, Time,
-    stream::{Item, Stream, Train},
+    stream::{Item, Train},
 };
 
-use super::{Host, Outgoing, timers::Timers};
+use super::{Host, Outgoing, interface::Interface, timers::Timers};
 use crate::{
     flight::{InFlight, Streams},
     measures::Sampler,
@@ -123,14 +123,11 @@ impl AbrSource {
     }
 
     /// Sends the data cells that go from `now` on and before `until`, before any other cell, burst by burst as they came.
-    fn send_rows(&mut self, now: Time, until: Time, stream: &mut Stream<Cell>) {
+    fn send_rows(&mut self, now: Time, until: Time, interface: &mut Interface) {
         while let Some(&(item, waiting)) = self.queue.bursts.front() {
             let Some(burst) = self.source.send_burst(now, waiting, until) else { return };
-            stream.push(
-                0,
-                0,
-                &Train { slot: burst.spacing, count: burst.count, ..Train::single(burst.first, item) },
-            );
+            let first = Train::single(burst.first, item);
+            interface.take_row(Train { slot: burst.spacing, count: burst.count, ..first });
             self.queue.remove(burst.count);
             if burst.count < waiting {
                 return;
@@ -220,15 +217,16 @@ impl Host {
         let source = &mut self.parts.abr[index as usize];
         let Outgoing { stream, vci, .. } = self.parts.outgoing[source.outgoing as usize];
         let (streams, flight) = streams.parts();
-        let (stream, until, mut next) = (&mut streams[stream], until.max(now + 1), now);
+        let mut interface = Interface { stream: &mut streams[stream], sent: &mut self.parts.sent };
+        let (until, mut next) = (until.max(now + 1), now);
         loop {
-            source.send_rows(next, until, stream);
+            source.send_rows(next, until, &mut interface);
             next = source.next_time(next);
             if next >= until {
                 break;
             }
             if let Some(cell) = source.send(next, vci, flight) {
-                stream.push(0, 0, &Train::single(Instant::at(next), cell));
+                interface.take_row(Train::single(Instant::at(next), cell));
             }
         }
         self.rate_timers.set(index, Instant::at(next));
@@ -286,6 +284,7 @@ impl Host {
         *contents = rm;
         let Outgoing { stream, vci, .. } = self.parts.outgoing[end.outgoing as usize];
         let cell = Cell::management(vci, Kind::BackwardRm, number, false);
-        streams[stream].push(0, 0, &Train::single(at, cell));
+        let (stream, sent) = (&mut streams[stream], &mut self.parts.sent);
+        Interface { stream, sent }.take_row(Train::single(at, cell));
     }
 }

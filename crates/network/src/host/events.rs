@@ -181,8 +181,8 @@ impl Host {
             }
             Some(source) => {
                 let until = until.min(self.next_event());
-                let (next, events) = self.on_source(now, source, until, streams);
-                self.timers.set(timer, at.within(next));
+                let (next, events) = self.on_source(at, source, until, streams);
+                self.timers.set(timer, next);
                 events
             }
         }

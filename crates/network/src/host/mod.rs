@@ -6,6 +6,7 @@
 
 mod abr;
 mod events;
+mod interface;
 mod ip;
 mod pace;
 mod packets;
@@ -276,6 +277,8 @@ pub(crate) struct Host {
 pub(crate) struct HostParts {
     /// The instant of what is being handled, of which the host's events know the picosecond alone.
     pub(crate) moment: Instant,
+    /// When the last of what was sent to a network interface left.
+    pub(crate) sent: Instant,
     /// Its number in the graph.
     pub(crate) node: usize,
     /// Streams to the network interfaces.

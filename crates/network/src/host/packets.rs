@@ -1,16 +1,12 @@
 //! Packets inside a host: in from the network through the IP layer and the processor to TCP, and out the other way.
 
 use celltrain_atm::{Cell, aal5};
-use celltrain_engine::{
-    Instant, Time,
-    stream::{Stream, Train},
-    time::NEVER,
-};
+use celltrain_engine::{Instant, Time, time::NEVER};
 use celltrain_tcp::{Ecn, Outlet, Segment};
 
 use super::{
-    Host, HostParts, IpLayer, Outgoing, Pace, Sends, abr::AbrInput, frame_word, mark_of, mix_frame,
-    timers::Timers,
+    Host, HostParts, IpLayer, Outgoing, Pace, Sends, abr::AbrInput, frame_word, interface::Interface,
+    mark_of, mix_frame, timers::Timers,
 };
 use crate::{
     flight::{Packet, PayloadQueue, Streams},
@@ -100,7 +96,7 @@ impl HostParts {
         let endpoint = &mut self.endpoints[index as usize];
         let vc = &mut self.outgoing[endpoint.outgoing as usize];
         let (streams, contents) = streams.parts();
-        let next = &mut streams[vc.stream];
+        let next = &mut Interface { stream: &mut streams[vc.stream], sent: &mut self.sent };
         let (peer, flow, aal5) = (endpoint.peer, endpoint.flow, self.aal5);
         let payloads = &mut contents.packets[vc.tcp_payloads()];
         let ip = self.ip.as_deref_mut();
@@ -134,17 +130,6 @@ impl HostParts {
 pub(super) trait Next {
     /// `count` cells of a frame come at `at`, the first of which is `item`, or a packet as a whole.
     fn take(&mut self, at: Instant, framing: Framing, item: Cell, count: u32);
-}
-
-/// The network interface.
-impl Next for Stream<Cell> {
-    #[inline(always)]
-    fn take(&mut self, at: Instant, framing: Framing, item: Cell, count: u32) {
-        match framing {
-            Framing::Cells => self.push_apart(0, &Train { count, ..Train::single(at, item) }),
-            Framing::Packets => self.push_single(&Train::single(at, item)),
-        }
-    }
 }
 
 impl Next for AbrInput<'_> {
@@ -400,7 +385,10 @@ impl Host {
         let (item, count) = (outgoing.next(frame, frame.length), u32::from(frame.length));
         match outgoing.abr {
             Some(source) => self.enqueue(at.ps(), source, item, count),
-            None => streams[outgoing.stream].take(at, outgoing.framing, item, count),
+            None => {
+                let (stream, sent) = (&mut streams[outgoing.stream], &mut self.parts.sent);
+                Interface { stream, sent }.take(at, outgoing.framing, item, count);
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use celltrain_engine::{
     time::NEVER,
 };
 
-use super::{Host, Outgoing, packets::Next as _};
+use super::{Host, Outgoing, interface::Interface, packets::Next as _};
 use crate::{
     flight::{InFlight, Packet, Streams},
     traffic::{
@@ -17,22 +17,22 @@ use crate::{
 };
 
 impl Host {
-    /// A source acts, and goes on before `until` if nothing else of the host can depend on it: nothing happens there before. Returns when
+    /// A source acts at `at`, and goes on before `until` if nothing else of the host can depend on it: nothing happens there before. Returns when
     /// it acts next, and how often it has acted.
     pub(super) fn on_source(
         &mut self,
-        now: Time,
+        at: Instant,
         index: u32,
         until: Time,
         streams: &mut Streams,
-    ) -> (Time, u64) {
-        let source = &mut self.parts.sources[index as usize];
+    ) -> (Instant, u64) {
+        let (now, source) = (at.ps(), &mut self.parts.sources[index as usize]);
         let next = match &mut source.kind {
             Kind::Cells(cells) => {
                 if self.parts.outgoing[cells.outgoing as usize].abr.is_none() {
                     return self.send_bare(index, until, streams);
                 }
-                self.send_to_abr(index, streams)
+                return (self.send_to_abr(index, streams), 1);
             }
             Kind::Arrivals { pool } => {
                 let pool = *pool;
@@ -63,41 +63,41 @@ impl Host {
                 NEVER
             }
         };
-        (next, 1)
+        (at.within(next), 1)
     }
 
     /// A source of cells or packets sends them to the network interface, as often as its time comes before `until`, and at least once.
     /// Returns when it sends next, and how often it has sent.
-    fn send_bare(&mut self, index: u32, until: Time, streams: &mut Streams) -> (Time, u64) {
+    fn send_bare(&mut self, index: u32, until: Time, streams: &mut Streams) -> (Instant, u64) {
         let source = &mut self.parts.sources[index as usize];
         let Kind::Cells(cells) = &mut source.kind else { panic!("only sources of cells send them") };
         let vc = &mut self.parts.outgoing[cells.outgoing as usize];
         let (streams, flight) = streams.parts();
-        let stream = &mut streams[vc.stream];
+        let mut interface = Interface { stream: &mut streams[vc.stream], sent: &mut self.parts.sent };
         if cells.as_poisson().is_some() {
-            let sent = send_followed(&mut source.next, cells, vc, until, (stream, flight));
-            return (source.next.ps(), sent);
+            source.next = interface.leave(source.next);
+            let sent = send_followed(&mut source.next, cells, vc, until, (interface.stream, flight));
+            return (source.next, sent);
         }
         let mut sent = 0;
         loop {
             let (at, item, count) = next_unit(&mut source.next, cells, vc, flight);
-            stream.take(at, vc.framing, item, count.into());
+            interface.take(at, vc.framing, item, count.into());
             sent += 1;
-            let next = source.next.ps();
-            if next >= until {
-                return (next, sent);
+            if source.next.ps() >= until {
+                return (source.next, sent);
             }
         }
     }
 
     /// A source of cells sends them to the ABR source of their VC; returns when it sends next.
     #[inline(never)]
-    fn send_to_abr(&mut self, index: u32, streams: &mut Streams) -> Time {
+    fn send_to_abr(&mut self, index: u32, streams: &mut Streams) -> Instant {
         let source = &mut self.parts.sources[index as usize];
         let Kind::Cells(cells) = &mut source.kind else { panic!("only sources of cells send them") };
         let vc = &mut self.parts.outgoing[cells.outgoing as usize];
         let (at, item, count) = next_unit(&mut source.next, cells, vc, &mut streams.contents);
-        let next = source.next.ps();
+        let next = source.next;
         if let Some(abr) = vc.abr {
             self.enqueue(at.ps(), abr, item, count.into());
         }
