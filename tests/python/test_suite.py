@@ -368,7 +368,9 @@ def test_a_measure_may_select_by_data(rivals: Path, cli: Cli) -> None:
     never = load_suite(changed(rivals, "> 100", "> 1e9"))
     with pytest.raises(InputError, match="has no value"):
         never.measures["other"].sample(found.found["1"].results["linux"])
-    assert cli("suite", rivals, "--jobs", "1").code == 2
+    answer = cli("suite", rivals, "--jobs", "1")
+    assert answer.code == 2
+    assert "section 1, variant linux: measure other: 'max(flows" in answer.err
 
 
 def test_unknown_names_are_refused_with_the_nearest(tiny: Path) -> None:

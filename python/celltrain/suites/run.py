@@ -116,7 +116,12 @@ class SuiteResults:
 
     def _sample(self, section: Section, variant: str, measure: str) -> list[float]:
         result = self.found[section.place].results[variant]
-        return sample_of(self.suite.measures, measure)(result)
+        try:
+            return sample_of(self.suite.measures, measure)(result)
+        except InputError as error:
+            raise InputError(
+                f"section {section.place}, variant {variant}: measure {measure}: {error}"
+            ) from error
 
     def _judged(self, section: Section, statement: Statement, variant: str, baseline: str) -> Judged:
         samples = [self._sample(section, name, statement.measure) for name in (variant, baseline)]
