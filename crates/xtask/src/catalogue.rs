@@ -64,7 +64,8 @@ category = \"abr\"
 
 Every port has an allocator of its own, and each lowers the explicit rate in the backward RM cells of the VCs that it carries
 forward. What VBR sends goes first and leaves that much less to share. GFR and UBR come after ABR: beside greedy ABR they have what the
-target utilisation leaves of the link. ERICA+, whose target is a queueing delay, leaves them nothing.
+target utilisation leaves of the link. ERICA+, whose target is a queueing delay, leaves them nothing. All categories share one buffer:
+UBR that does not respond to losses fills it and keeps ABR and its RM cells out, unless `switch.vc-buffer` limits what a VC may take.
 
 ";
 
