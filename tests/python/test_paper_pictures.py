@@ -18,6 +18,7 @@ from celltrain.plots.points import PointPanel, PointSeries, points
 from celltrain.plots.reproduction import Picture, _distinct
 from celltrain.plots.style import COLOURS, HATCHES, MARKERS
 from celltrain.report import reproduction_report
+from celltrain.results import Record
 from celltrain.statistics import Estimate
 from tiny_paper import ID, PAPER_TOML, PUBLISHED
 
@@ -180,3 +181,11 @@ def test_pictures_of_one_name_do_not_replace_each_other() -> None:
     names = ("loss", "Loss", "windows", "loss")
     found = _distinct(Picture(name, points, []) for name in names)
     assert [one.name for one in found] == ["loss", "Loss-2", "windows", "loss-3"]
+
+
+@pytest.mark.parametrize(
+    ("index", "shown"), [(-0.004, "0.00"), (-0.006, "-0.01"), (0.334, "0.33"), (math.nan, "undefined")]
+)
+def test_an_index_that_rounds_to_zero_has_no_sign(index: float, shown: str) -> None:
+    record = Record(0, "", 0, [("synchronisation_index", index, "")], {}, {}, [], {})
+    assert reproduction.synchronisation(record, 2) == shown

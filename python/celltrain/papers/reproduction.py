@@ -435,7 +435,7 @@ def synchronisation(record: Record, places: int) -> str:
     """The synchronisation index of a run as people read it; undefined where fewer than two windows vary."""
     summary = {metric: value for metric, value, _ in record.summary}
     index = summary.get("synchronisation_index", math.nan)
-    return f"{index:.{places}f}" if math.isfinite(index) else "undefined"
+    return f"{index:z.{places}f}" if math.isfinite(index) else "undefined"
 
 
 def _frames(runs: Sequence[CellRun]) -> "dict[str, pl.DataFrame]":
