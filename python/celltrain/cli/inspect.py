@@ -33,8 +33,8 @@ def check(
     """Check a scenario, a plan or a results folder.
 
     Nothing runs. For a scenario, notes name settings that have no effect, such as ECN where no switch marks.
-    For a plan, or a scenario with a sweep, every point is checked too. For a results folder, every file is
-    compared with its checksum, and the defaults that have changed since are listed.
+    For a plan, or a scenario with a sweep, every point is checked too. For a results folder, which takes no
+    options, every file is compared with its checksum, and the defaults that have changed since are listed.
     """
     from celltrain.notes.settings import notes
     from celltrain.sweeps.plan_file import check_file
