@@ -23,6 +23,7 @@ __all__ = [
     "batch_means",
     "differ",
     "differences",
+    "drifts",
     "estimate",
     "jain",
     "largest",
@@ -243,7 +244,7 @@ def warm_up(series: Sequence[float], batch: int = 5) -> int | None:
         if not half:
             return None
         best = min(half, key=lambda left_out: (scores[left_out], left_out))
-        if _drifts(batches[best:]) or _drifts(batches[len(batches) // 2 :]):
+        if drifts(batches[best:]) or drifts(batches[len(batches) // 2 :]):
             return None
     return best * batch
 
@@ -262,7 +263,7 @@ def _mser_scores(batches: Sequence[float]) -> dict[int, float]:
     return scores
 
 
-def _drifts(values: Sequence[float]) -> bool:
+def drifts(values: Sequence[float]) -> bool:
     """Whether ten means of `values` lie on a line that rises or falls; fewer than twenty do not tell."""
     size = len(values) // DRIFT_MEANS
     if size < 2:

@@ -80,6 +80,25 @@ def test_a_time_is_not_rounded_up_for_the_error_of_a_product(scenario: ct.Scenar
     assert warnings(result(scenario.with_(duration="4 s", warm_up="350 ms"), series)) == []
 
 
+def bursts_that_grow(seed: int, length: int = 1000) -> np.ndarray:
+    """Windows that grow as long as the run lasts: one sample period in ten delivers, each time more."""
+    rng = np.random.default_rng(seed)
+    every = np.arange(length) % 10 == 0
+    return every * (np.arange(length) + 20 * rng.normal(size=length))
+
+
+def test_a_series_that_grows_to_the_end_is_too_short(scenario: ct.Scenario) -> None:
+    """The guide: "If half of the run is not enough and the series still drifts, the note recommends a longer
+    run." What comes last varies most, so that MSER-5 alone keeps all of such a series."""
+    growing = result(scenario.with_(duration="10 s", warm_up="1 s"), [bursts_that_grow(n) for n in range(3)])
+    (times,) = settling_times(growing).values()
+    assert times == [math.inf] * 3
+    (said,) = warnings(growing)
+    assert said.startswith("the run is too short to say when the occupancy of the bottleneck settles")
+    steady = [np.abs(bursts_that_grow(n)[::-1] + bursts_that_grow(n)) for n in range(3)]
+    assert warnings(result(scenario.with_(duration="10 s", warm_up="1 s"), steady)) == []
+
+
 def test_variants_share_a_note_that_differs_in_the_time_alone(scenario: ct.Scenario) -> None:
     """The guide: "a note names the time and what to write", here the time that is enough for all."""
     short = scenario.with_(duration="4 s", warm_up="100 ms")

@@ -40,6 +40,9 @@ BATCHES = 5
 LEAST_SHIFT = 0.001
 """The part of a mean from which on a shift is a bias."""
 
+LEAST_VALUES = 40
+"""Values of a series of which each half tells whether it drifts."""
+
 MOST_VALUES = 4000
 """Values of a series that are looked at; longer ones are averaged down to so many."""
 
@@ -62,8 +65,18 @@ def _settling_times(judged: Mapping[str, Sequence[_Judged]]) -> dict[str, list[f
     for name, series in judged.items():
         for period, values in series:
             settled = statistics.warm_up(values)
-            found.setdefault(name, []).append(math.inf if settled is None else settled * period)
+            if settled is None or _moves_to_the_end(values[settled:]):
+                found.setdefault(name, []).append(math.inf)
+            else:
+                found.setdefault(name, []).append(settled * period)
     return found
+
+
+def _moves_to_the_end(values: Sequence[float]) -> bool:
+    """Whether a series moves throughout, though MSER-5 keeps all of it: what comes last may vary most."""
+    if len(values) < LEAST_VALUES:
+        return False
+    return statistics.drifts(values) and statistics.drifts(values[len(values) // 2 :]) and is_biased([values])
 
 
 def warnings(result: "Result", scenario: Scenario | None = None) -> list[str]:
