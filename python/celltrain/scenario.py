@@ -37,8 +37,9 @@ _LINE_OF_DICTIONARY = re.compile(rf"\A{DICTIONARY}:\d+: ")
 class Scenario:
     """An immutable scenario: topology, switches, TCP, traffic, durations, seed.
 
-    Made by `load` or `Scenario.from_toml`, and varied by `with_`. It can be pickled and compared; two
-    scenarios are equal when every resolved setting is.
+    Made by `load` or `Scenario.from_toml`, and varied by `with_`. It can be pickled and compared: two
+    scenarios are equal if they give the same settings (`to_toml`). Settings without effect count too; the
+    `key` leaves out those of policies that are not chosen.
     """
 
     __slots__ = ("core",)
@@ -138,7 +139,8 @@ class Scenario:
     def bottleneck(self) -> str | None:
         """The port that occupancy, delay and utilisation of the summary are about; None without a switch.
 
-        It is the switch port with the highest offered load, so it is the same in every replication.
+        It is the one that `measures.bottleneck` names, or the switch port with the highest offered load. So
+        it is the same in every replication.
         """
         return self.core.bottleneck
 

@@ -44,8 +44,8 @@ class ResultPlots:
     def queue(self, port: str | None = None, span: Span = WHOLE, replication: int = 0) -> "Figure":
         """The queue of a port with its capacity and thresholds, and cells accepted, discarded or dead.
 
-        A time of up to some ten thousand cells is drawn from the cells themselves, for which the
-        replication runs again; of a longer one the sampled occupancy is drawn.
+        A time of up to 60 000 cells is drawn from the cells themselves, for which the replication runs again;
+        of a longer one the sampled occupancy is drawn.
 
         Args:
             port: the port, as "switch1 > switch2"; the bottleneck by default.
