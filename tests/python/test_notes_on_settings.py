@@ -118,6 +118,11 @@ LATE_TRANSFER = {"at": "199 ms", "from": "src1", "to": "dest1", "bytes": "1 kB"}
             "vc.scr has no effect where nothing polices cells",
         ),
         ({"vc.cdvt-pcr": "1 ms"}, "vc.cdvt-pcr has no effect where nothing polices the VC"),
+        ({"vc.cdvt-mcr": "1 ms"}, "vc.cdvt-mcr has no effect where nothing polices frames"),
+        (
+            {"vc.cdvt-mcr": "1 ms", "vc.pcr": "50 Mbit/s", "vc.policing": "discard-cells"},
+            "vc.cdvt-mcr has no effect where nothing polices frames",
+        ),
         (
             {"vc.pcr": "200 Mbit/s"},
             'vc.pcr = "200 Mbit/s" has no effect, as it is above the rate of every link',
@@ -126,6 +131,7 @@ LATE_TRANSFER = {"at": "199 ms", "from": "src1", "to": "dest1", "bytes": "1 kB"}
         (WEIGHED | {"switch.scheduler.discipline": "round-robin"}, "vc.weight has no effect"),
         (WEIGHED | {"switch.scheduler": {"discipline": "wfq", "wfq": {"share": "mcr"}}}, "vc.weight has no"),
         ({"host.ip-spread": 0.1}, "host.ip-spread has no effect where IP takes no time"),
+        ({"host.ip-serves": "both"}, "host.ip-serves has no effect where IP takes no time"),
         ({"abr.rif": 0.5}, "abr.rif has no effect where there is no ABR VC"),
         ({"link.loss-unit": "cell"}, "link.loss-unit has no effect where no link loses at random"),
         (
@@ -236,6 +242,9 @@ def test_flows_that_are_measured_together_are_noted() -> None:
         ABR | {"port": [{**TRUNK, "allocator": ERICA}]},
         {"flow": [{"name": "2", "vc": {"category": "abr"}}], "port": [{**EXIT, "allocator": ERICA}]},
         {"vc.cdvt-pcr": "1 ms", "vc.pcr": "50 Mbit/s", "vc.policing": "discard-cells"},
+        {**GUARANTEED, "vc.mcr": "1 Mbit/s", "vc.cdvt-mcr": "1 ms", "vc.policing": "tag"},
+        {"host": {"ip-serves": "both", "ip-rate": "10000 packet/s"}},
+        {"host": {"ip-serves": "sent"}},
         {"vc.pcr": "155.52 Mbit/s"},
         {"vc.pcr": "200 Mbit/s", "link.access.rate": "600 Mbit/s"},
         WEIGHED | {"switch.scheduler.discipline": "wfq"},

@@ -9,6 +9,7 @@ import celltrain as ct
 from celltrain.notes.samples import _finer
 from celltrain.report import run_report
 
+FAT_TREE = {"kind": "fat-tree", "k": 4}
 CELLS: dict[str, Any] = {
     "schema": 1,
     "name": "two sources",
@@ -88,8 +89,8 @@ def test_a_shorter_sample_period_is_one_that_can_be() -> None:
         (CELLS, {"routing.multipath": "flow"}, True),
         (CELLS, {"routing.multipath": "none"}, False),
         (PACKETS, {"routing.multipath": "packet"}, True),
-        (PACKETS, {"topology": {"kind": "fat-tree", "k": 4}, "routing.multipath": "packet"}, False),
-        (CELLS, {"topology": {"kind": "fat-tree", "k": 4}, "routing.multipath": "flow"}, False),
+        (PACKETS, {"topology": FAT_TREE, "routing.multipath": "packet"}, False),
+        (CELLS, {"topology": FAT_TREE, "routing.multipath": "flow"}, False),
     ],
 )
 def test_spreading_over_one_path_has_no_effect(
@@ -99,6 +100,26 @@ def test_spreading_over_one_path_has_no_effect(
     spread = changed.get("routing.multipath")
     assert bool(found) is is_said
     assert all(line.startswith(f'routing.multipath = "{spread}" has no effect, as') for line in found)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"routing.weights": "equal"}, None),
+        ({"routing.weights": "rate"}, 'routing.weights = "rate" has no effect, as a single shortest path '),
+        ({"topology": FAT_TREE, "routing.weights": "rate"}, None),
+        (
+            {"topology": FAT_TREE, "routing": {"multipath": "none", "weights": "rate"}},
+            "routing.weights has no effect where nothing is spread over paths: set routing.multipath",
+        ),
+    ],
+)
+def test_weights_of_paths_that_are_not_chosen_have_no_effect(
+    changed: dict[str, Any], said: str | None
+) -> None:
+    found = [line for line in ct.Scenario.from_dict(CELLS).with_(changed).notes if "weights" in line]
+    assert len(found) == (said is not None)
+    assert all(line.startswith(said or "") for line in found)
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,12 @@ _POLICED = (
         "nothing polices the VC",
         'set vc.policing, as in vc.policing = "discard-cells"',
     ),
+    (
+        "cdvt-mcr",
+        ("tag", "discard-frames"),
+        "nothing polices frames",
+        'set vc.policing = "tag" or "discard-frames"',
+    ),
 )
 """Keys of contracts, the policers that read them, why else they have no effect, and what to set."""
 

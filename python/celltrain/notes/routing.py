@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from celltrain.cells import port_names
-from celltrain.notes.tables import Settings, ends, node_names, table_of
+from celltrain.notes.tables import Settings, ends, node_names, table_of, without_effect
 from celltrain.scenario import Scenario
 
 __all__ = ["one_path"]
@@ -15,18 +15,28 @@ Graph = Mapping[str, Counter[str]]
 
 def one_path(scenario: Scenario, settings: Settings) -> Iterator[str]:
     """A sentence if flows or packets are to be spread, and one shortest path leads to each destination."""
-    spread = table_of(settings, "routing").get("multipath")
-    if spread not in ("flow", "packet"):
+    given = table_of(settings, "routing")
+    asked = [key for key in ("multipath", "weights") if given.get(key) in ("flow", "packet", "rate")]
+    if not asked:
         return
+    if not _has_choice(scenario, settings):
+        yield (
+            f'routing.{asked[0]} = "{given[asked[0]]}" has no effect, as a single shortest path leads from '
+            "each source to its destination: add links so that there are several shortest paths, or leave it "
+            "out"
+        )
+    elif table_of(scenario.resolved(), "routing").get("multipath") == "none":
+        change = 'set routing.multipath = "flow"'
+        yield without_effect("routing.weights", "nothing is spread over paths", change)
+
+
+def _has_choice(scenario: Scenario, settings: Settings) -> bool:
+    """Whether several shortest paths lead from a source to its destination."""
     nodes = node_names(settings)
     links = _links(ends(port, nodes) for port in port_names(scenario))
     crossed = scenario.core.ports_of(scenario.core.flow_names())
     routes = {_route(links, [ends(port, nodes) for port, _ in there]) for there, _ in crossed}
-    if not any(_has_several(links, *route) for route in routes if route is not None):
-        yield (
-            f'routing.multipath = "{spread}" has no effect, as a single shortest path leads from each source '
-            "to its destination: add links so that there are several shortest paths, or leave it out"
-        )
+    return any(_has_several(links, *route) for route in routes if route is not None)
 
 
 def _route(links: Graph, crossed: Sequence[tuple[str, str]]) -> tuple[str, str] | None:

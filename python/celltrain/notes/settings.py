@@ -91,9 +91,10 @@ def _unread(settings: Settings) -> Iterator[str]:
         change = 'set a scheduler that does, as in switch.scheduler.discipline = "wfq"'
         yield without_effect(f"{weights[0]}.weight", "no scheduler or policy divides by weight", change)
     host = table_of(settings, "host")
-    if host.get("ip-spread") and not host.get("ip-rate"):
+    read = [key for key in ("ip-spread", "ip-serves") if host.get(key) not in (None, 0, "sent")]
+    if read and not host.get("ip-rate"):
         change = 'set host.ip-rate, as in host.ip-rate = "10500 packet/s"'
-        yield without_effect("host.ip-spread", "IP takes no time", change)
+        yield without_effect(f"host.{read[0]}", "IP takes no time", change)
     units = [key for key, link in links if link.get("loss-unit") == "cell"]
     carries = {link["framing"] for _, link in links if "framing" in link}
     if units and carries != {"packets"} and not any(_loses(link) for _, link in links):
