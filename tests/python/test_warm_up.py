@@ -84,7 +84,7 @@ def bursts_that_grow(seed: int, length: int = 1000) -> np.ndarray:
     """Windows that grow as long as the run lasts: one sample period in ten delivers, each time more."""
     rng = np.random.default_rng(seed)
     every = np.arange(length) % 10 == 0
-    return every * (np.arange(length) + 20 * rng.normal(size=length))
+    return np.asarray(every * (np.arange(length) + 20 * rng.normal(size=length)))
 
 
 def test_a_series_that_grows_to_the_end_is_too_short(scenario: ct.Scenario) -> None:
