@@ -26,7 +26,9 @@ def sweep(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Write the results to this folder. Default: results/NAME-OF-THE-PLAN."
+            metavar="DIR",
+            help="Write the results to this folder. Default: results/FILE, after the plan's file without "
+            "its ending.",
         ),
     ] = None,
     overwrite: options.Overwrite = False,
