@@ -55,13 +55,17 @@ name = "Table 1"
 title = "Starts"
 scenario = "base.toml"
 parameter = "start"
-columns = [
-    { name = "one", settings = { "topology.sources" = 1, traffic = { kind = "greedy", start = "0 ms" } } },
-    { name = "two", settings = { "topology.sources" = 1, "link.delay" = "2 ms", traffic = { kind = "greedy", start = "0 ms" } } },
-]
 rows = ["start", "window"]
 trace = true
 transposed = true
+
+[[table.columns]]
+name = "one"
+settings = { topology.sources = 1, traffic = { kind = "greedy", start = "0 ms" } }
+
+[[table.columns]]
+name = "two"
+settings = { topology.sources = 1, link.delay = "2 ms", traffic = { kind = "greedy", start = "0 ms" } }
 
 [[figure]]
 name = "Figure 1"
