@@ -254,3 +254,87 @@ def test_a_guarantee_of_a_source_without_tcp_is_broken_as_well(framing: str) -> 
     found = ct.run(ct.Scenario.from_dict(scenario), replications=1)
     (note,) = broken(found)
     assert "asks for more than its guarantee (vc.mcr) and gets" in note
+
+
+RETURNING: dict[str, Any] = {
+    "schema": 1,
+    "name": "five flows there and one back",
+    "duration": "2 s",
+    "warm-up": "500 ms",
+    "topology": {"kind": "dumbbell"},
+    "link": {"rate": "34.368 Mbit/s", "delay": "3 ms"},
+    "switch": {"buffer": "300 cells", "discard": {"policy": "dfba"}},
+    "tcp": {"stack": "linux"},
+    "vc": {"category": "gfr", "mcr": "3 Mbit/s"},
+    "traffic": {"kind": "greedy", "start": "0 ms .. 200 ms"},
+    "group": [{"name": "there", "flows": 5}],
+    "flow": [{"name": "up", "from": "dest-there1", "to": "src-there1"}],
+}
+"""The guarantees sum to a half of the link each way."""
+
+OF_ACKS = "its ACKs have no guarantee"
+
+
+@pytest.mark.parametrize("scheduler", ["fifo", "round-robin", "wfq"])
+@pytest.mark.parametrize("policy", ["dfba", "wba", "espd", "abs-push-out"])
+def test_acks_that_wait_behind_data_break_guarantees(policy: str, scheduler: str) -> None:
+    """Ports serve GFR before the ACKs, whatever the policy and the scheduler within a category."""
+    both = {"switch.discard.policy": policy, "switch.scheduler.discipline": scheduler}
+    found = ct.run(ct.Scenario.from_dict(RETURNING).with_(both), replications=2)
+    assert all(
+        (cells * 424 / 1.5 < 3e6 / 2) == (name != "up")
+        for name, cells in found.rows("flows", "flow", "cells_useful")
+    )
+    (note,) = broken(found)
+    assert "the lowest share of 5 such VCs" in note
+    assert (
+        f'{OF_ACKS}, and port "switch2 > switch1" serves gfr first; set vc.category = "ubr" for all' in note
+    )
+
+
+def test_timers_of_flows_whose_acks_wait_have_a_cause() -> None:
+    """With or without guarantees."""
+    free = {"vc": {"category": "ubr"}, "flow": [{**RETURNING["flow"][0], "vc": {"category": "gfr"}}]}
+    for scenario in (RETURNING, RETURNING | free):
+        found = ct.run(ct.Scenario.from_dict(scenario), replications=1)
+        (timer,) = (line for line in advice(found) if "the retransmission timer holds up" in line)
+        assert 'port "switch2 > switch1" serves gfr before ubr, in which their ACKs travel' in timer
+
+
+@pytest.mark.parametrize("helps", [{"vc.category": "ubr"}, {"flow.0.vc.pcr": "20 Mbit/s"}])
+def test_what_notes_on_acks_advise_keeps_the_guarantees(helps: dict[str, Any]) -> None:
+    found = ct.run(ct.Scenario.from_dict(RETURNING).with_(helps), replications=2)
+    assert min(cells for (cells,) in found.rows("flows", "cells_useful")) * 424 / 1.5 > 3e6 * 0.98
+    assert not [line for line in advice(found) if "guarantee" in line or "timer" in line]
+
+
+STEADY = {
+    **RETURNING["flow"][0],
+    "vc": {"category": "cbr"},
+    "traffic": {"kind": "cbr", "rate": "34.3 Mbit/s"},
+}
+"""Nearly all of the way back, before all others."""
+
+
+def test_acks_travel_in_the_category_of_abr() -> None:
+    """So nothing is advised that is for best effort."""
+    switch = {"discard": {"policy": "tail-drop"}, "buffer": "300 cells", "allocator": {"algorithm": "erica"}}
+    of_abr = {"vc": {"category": "abr"}, "abr": {"mcr": "3 Mbit/s"}, "switch": switch, "flow": [STEADY]}
+    scenario = ct.Scenario.from_dict(RETURNING | of_abr)
+    (note,) = broken(ct.run(scenario, replications=2))
+    assert f'{OF_ACKS}, and port "switch2 > switch1" serves cbr first; set lower rates for ' in note
+    slow = {"flow.0.traffic.rate": "20 Mbit/s"}
+    assert broken(ct.run(scenario.with_(slow), replications=2)) == []
+
+
+def test_acks_that_are_discarded_break_guarantees() -> None:
+    """ACKs find no space in a buffer that best effort keeps full, and no buffer is large enough for that."""
+    flood = {"vc": {"category": "ubr"}, "traffic": {"kind": "poisson", "rate": "60 Mbit/s"}}
+    fast = {"access": {"rate": "155.52 Mbit/s"}, "exit": {"rate": "155.52 Mbit/s"}}
+    changes = {
+        "link": RETURNING["link"] | fast,
+        "switch": {"buffer": "300 cells"},
+        "flow": [RETURNING["flow"][0] | flood],
+    }
+    (note,) = broken(ct.run(ct.Scenario.from_dict(RETURNING | changes), replications=2))
+    assert note.endswith(f'{OF_ACKS}, and port "switch2 > switch1" discards ACKs; set a lower load there')

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from celltrain import statistics
 from celltrain.cells import CELL_BITS
 from celltrain.notes.framing import idle_delays, links_of_switches, packet_of
+from celltrain.notes.limits import BEST_EFFORT, FLOW, PORT, Configuration, Network, Ports, means
 from celltrain.notes.load import active_time
 from celltrain.notes.measured import Runs
 from celltrain.notes.priority import allocator_of
@@ -44,6 +45,10 @@ BUSY = ("limited_by_congestion_window", "limited_by_recovery", "limited_by_timeo
 
 ALWAYS = 0.9
 """The share of the measured time from which on it did all the time."""
+
+
+_ACKS = ": its ACKs have no guarantee, and"
+"""What is said of flows that do not get their ACKs in time."""
 
 
 class _Row(NamedTuple):
@@ -85,19 +90,22 @@ def broken_guarantees(result: Runs, scenario: Scenario) -> list[str]:
     """Sentences on VCs that ask for more than their guarantees and get less.
 
     A VC asks for more if it sends more, or if it loses cells of a flow of TCP that nothing but its congestion
-    control holds up: so `excess` has it, too. What links lose is nobody's fault.
+    control holds up: so `excess` has it, too. The same holds if it does not get its ACKs. What links lose is
+    nobody's fault.
     """
     if not any(_is_promised(mcr) for (mcr,) in result.rows("flows", "mcr")):
         return []  # before all rows are in memory, and links are looked at
     rows = [*result.rows("flows", "replication", "circuit", *ASKED, *BUSY)]
     facts, lose = dict(_facts(scenario)), _lost_on_links(result, scenario)
+    without_acks = _without_acks(result, scenario)
     kept: dict[str, list[_Kept]] = {}
     for (run, _), vc in groupby(sorted(rows, key=lambda row: row[:2]), key=lambda row: row[:2]):
         every = [_Row._make((*row[2 : -len(BUSY)], _sum(row[-len(BUSY) :]))) for row in vc]
         first = next((one for one in every if _is_promised(one.mcr)), None)
         lost = sum((one.discarded or 0) + (one.dropped or 0) for one in every)
         if first is not None and not any(lose.get((run, one.flow), 0.0) > lost for one in every):
-            kept.setdefault(first.flow, []).extend(_asking(first, every, lost, facts))
+            is_held_up = lost > 0 or any(one.flow in without_acks for one in every)
+            kept.setdefault(first.flow, []).extend(_asking(first, every, facts, is_held_up=is_held_up))
     broken = {
         flow: statistics.mean([one.part for one in some])
         for flow, some in kept.items()
@@ -110,25 +118,28 @@ def broken_guarantees(result: Runs, scenario: Scenario) -> list[str]:
         f"the VC of {named([worst], 'flow')} asks for more than its guarantee ({kept[worst][0].key}) and gets"
     )
     rest = "" if len(broken) == 1 else f", the lowest share of {len(broken)} such VCs"
-    return [f"{which} {percent(broken[worst])} of it{rest}{_why(result, scenario, worst)}"]
+    why = _why(result, scenario, worst) or without_acks.get(worst, "")
+    return [f"{which} {percent(broken[worst])} of it{rest}{why}"]
 
 
 def _is_promised(mcr: float | None) -> bool:
     return mcr is not None and mcr > 0
 
 
-def _asking(first: _Row, every: Sequence[_Row], lost: float, facts: Mapping[str, _Facts]) -> Iterator[_Kept]:
+def _asking(
+    first: _Row, every: Sequence[_Row], facts: Mapping[str, _Facts], *, is_held_up: bool
+) -> Iterator[_Kept]:
     """What a VC gets in a replication, if it asks for more than is guaranteed to it.
 
     Args:
         first: its first flow, which has the guarantee.
         every: its flows.
-        lost: the cells that they lose at ports.
         facts: those of each flow.
+        is_held_up: whether ports keep their cells or their ACKs from arriving.
     """
     mcr, own = first.mcr or 0.0, facts[first.flow]
     sends, arrives = (max(times) for times in zip(*(facts[one.flow].times for one in every), strict=True))
-    is_held = lost > 0 and any(one.busy is not None and one.busy >= ALWAYS for one in every)
+    is_held = is_held_up and any(one.busy is not None and one.busy >= ALWAYS for one in every)
     asks = is_held or own.bits * sum(one.sent for one in every) > mcr * sends
     if min(sends, arrives) > 0 and asks:  # with no time to send, what is left of it drains
         useful, promised = sum(one.useful for one in every), mcr * arrives / own.bits
@@ -151,6 +162,34 @@ def _facts(scenario: Scenario) -> Iterator[tuple[str, _Facts]]:
         else:
             frame = link.bits(packet) / CELL_BITS if link and packet else traffic_of(tables).get("frame", 1)
             yield name, _Facts(times, CELL_BITS, frame)
+
+
+def _without_acks(result: Runs, scenario: Scenario) -> dict[str, str]:
+    """The flows whose timers expire as they do not get their ACKs in time, and what is said of these."""
+    expired = {name for name, timeouts in result.rows("flows", "flow", "timeouts") if timeouts}
+    if not expired:
+        return {}
+    every = means(result.rows("flows", *FLOW))
+    network = Network(Ports.of(result.rows("ports", *PORT)), None, every, scenario)
+    known = Configuration(scenario, every)
+    found = {}
+    for flow in every:
+        if flow.name not in expired:
+            continue
+        late, discards = network.before_acks(flow), network.discards_acks(flow)
+        if late is not None:
+            port, sooner = late
+            change = "" if flow.category_of_acks == "abr" else BEST_EFFORT
+            found[flow.name] = (
+                f'{_ACKS} port "{port}" serves {listed(sooner)} first; set {change}lower rates for what is '
+                f"served first ({_keys(known.settings, port, sooner)})"
+            )
+        elif discards is not None and not flow.discarded:
+            helps = not network.is_overloaded(discards)
+            keys = known.keys_to_raise(discards, network.ports.known[discards].losses) if helps else []
+            change = f"a larger {listed(keys)}, or a lower load" if keys else "a lower load"
+            found[flow.name] = f'{_ACKS} port "{discards}" discards ACKs; set {change} there'
+    return found
 
 
 def _sum(shares: Sequence[float | None]) -> float | None:

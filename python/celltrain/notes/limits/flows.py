@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from celltrain import statistics
+from celltrain.notes.tables import CATEGORIES
 
 __all__ = ["BY_TIMEOUT", "BY_WINDOW", "FLOW", "MOST_OF_THE_TIME", "Flow", "finite", "mean", "means"]
 
@@ -55,6 +56,11 @@ class Flow(NamedTuple):
     """The priority with which its host sends."""
     tagged: float = 0.0
     """Cells of it to which switches gave the low priority."""
+
+    @property
+    def category_of_acks(self) -> str:
+        """The category in which its ACKs travel: best effort, but for those of ABR, whatever its contract."""
+        return "abr" if self.category == "abr" else CATEGORIES[-1]
 
     @property
     def is_tagged(self) -> bool:

@@ -55,6 +55,28 @@ class Network:
         there, back = self._ways[flow.name]
         return dict.fromkeys((*there, *back))
 
+    def before_acks(self, flow: Flow) -> tuple[str, Sequence[str]] | None:
+        """A port that leaves nothing for a flow's ACKs, and the categories that it serves before them."""
+        if self._scenario is None:
+            return None
+        _, back = self._ways[flow.name]
+        found = ((port, self.sooner.get((port, flow.category_of_acks))) for port in back)
+        return next(((port, sooner) for port, sooner in found if sooner is not None), None)
+
+    def discards_acks(self, flow: Flow) -> str | None:
+        """A port on the way back of a flow that discards more than can be data: ACKs."""
+        if self._scenario is None:
+            return None
+        _, back = self._ways[flow.name]
+        return next((port for port in back if self._discards_acks(port)), None)
+
+    def _discards_acks(self, name: str) -> bool:
+        port = self.ports.known[name]
+        if port.discarded == 0:
+            return False
+        data = sum(one.discarded for one in self.flows if name in self.crossed(one) and one.discarded > 0)
+        return port.discarded > (1 + ROUNDING) * data * port.replications
+
     @cached_property
     def _ways(self) -> Mapping[Any, tuple[Mapping[str, float], Mapping[str, float]]]:
         """The ports on the ways of each flow, there and back; any may be where no scenario is known."""

@@ -4,7 +4,9 @@ from celltrain.notes.limits.configuration import WIDE, Configuration
 from celltrain.notes.limits.flows import Flow
 from celltrain.notes.limits.network import Network
 from celltrain.notes.limits.wording import (
+    ACKS_LATER,
     AT_ONCE,
+    BEST_EFFORT,
     BY_FORCE,
     BY_LOAD,
     BY_POLICERS,
@@ -30,12 +32,18 @@ def of_timer(flow: Flow, held: int, network: Network, known: Configuration | Non
     if known is not None and flow.round_trip > known.tcp(flow).rto:
         return Said(LONG_TRIP)
     crossed = network.crossed_both_ways(flow)
-    for port in crossed:
+    for port in network.crossed(flow):
         for sentence, found in ((LATER, network.sooner), (TOO_LATE, network.too_late)):
             sooner = found.get((port, flow.category))
             if sooner is not None:
                 said = sentence.replace("{own}", flow.category).replace("{categories}", listed(sooner))
                 return Said(said, port)
+    late = network.before_acks(flow)
+    if late is not None:
+        port, sooner = late
+        change = "" if flow.category_of_acks == "abr" else BEST_EFFORT
+        said = ACKS_LATER.replace("{own}", flow.category_of_acks).replace("{change}", change)
+        return Said(said.replace("{categories}", listed(sooner)), port)
     forced = next(filter(None, (network.forced(port) for port in crossed)), None)
     if forced is not None:
         sentence = BY_FORCE if forced.takes_it else BY_LOAD

@@ -69,6 +69,13 @@ _AFTER = (
 )
 LATER = _AFTER.replace("{left}", "almost nothing for it")
 TOO_LATE = _AFTER.replace("{left}", "less than is guaranteed to it")
+ACKS_LATER = (
+    ": {port} serves {categories} before {own}, in which their ACKs travel, and leaves almost nothing for "
+    "these; set {change}a lower rate of what is served first (abr.pcr, vc.pcr, traffic.rate)"
+)
+BEST_EFFORT = 'vc.category = "ubr" for all, or '
+"""What helps where ACKs are served as best effort: then no data is served before them."""
+
 OTHER = ""
 """Added where nothing tells why, or a note on the scenario does. Of some flows nothing is said then."""
 
