@@ -1,6 +1,8 @@
 """Notes on replications that are too few, or all alike."""
 
 import celltrain as ct
+from celltrain.comparison import vary
+from celltrain.comparison.variants import Variants
 from celltrain.notes.advice import advice, advice_on_sweep, advice_on_variants
 from celltrain.notes.advice.alike import ALIKE, MEASURED_ALIKE
 from celltrain.sweeps.precision import Lack, imprecise, lacking
@@ -120,3 +122,29 @@ def test_an_axis_that_makes_no_difference_is_told_so(scenario: ct.Scenario) -> N
     zipped = {"switch.buffer": buffers, "traffic.start": ["0 s", "0 ns", "0 us"]}
     (both,) = [line for line in advice_on_sweep(ct.sweep(wide, zip=zipped)) if "no difference" in line]
     assert both == "switch.buffer and traffic.start make no difference: all 3 values give the same results"
+
+
+def test_a_key_of_variants_that_makes_no_difference_is_told_so(scenario: ct.Scenario) -> None:
+    """As an axis of a sweep is."""
+    slow = {"kind": "cbr", "rate": "1 Mbit/s"}
+    wide = scenario.with_({"traffic": slow, "duration": "20 ms", "warm-up": "5 ms"})
+
+    def noted(variants: Variants, **changes: object) -> list[str]:
+        found = ct.compare(wide.with_(changes), variants, replications=2)
+        return [line for line in advice_on_variants(found) if "no difference" in line]
+
+    buffers: dict[str, list[object]] = {"switch.buffer": ["500 cells", "600 cells", "700 cells"]}
+    rates: dict[str, list[object]] = {"traffic.rate": ["1 Mbit/s", "2 Mbit/s"]}
+    said = "switch.buffer makes no difference: all 3 values give the same results"
+    assert noted(vary(buffers)) == [said]
+    assert noted(vary(buffers | rates)) == [said]
+    assert noted(vary(rates)) == []
+    both = noted({"small": {"switch.buffer": "500 cells"}, "large": {"switch.buffer": "600 cells"}})
+    assert both[0].endswith("both values give the same results")
+    # Not all combinations ran, so that it is not known which key it was.
+    apart = {"a": {"switch.buffer": "500 cells", "traffic.rate": "1 Mbit/s"}}
+    assert noted(apart | {"b": {"switch.buffer": "600 cells", "traffic.rate": "2 Mbit/s"}}) == []
+    assert noted({"a": {"switch.buffer": "500 cells"}, "b": {}}) == []
+    # Departures are the same, but not what is measured of them.
+    assert noted(vary({"warm-up": ["5 ms", "6 ms"]})) == []
+    assert noted(vary(buffers), traffic={**slow, "start": "1 s"}) == []

@@ -1,6 +1,7 @@
 """What someone who reads the numbers of a run or a comparison should know of its runs."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,7 @@ def advice_on_variants(found: "Comparison") -> list[str]:
     return (
         moved(found.manifest)
         + _kept_policies(found, scenarios)
+        + [*_without_difference(found)]
         + [
             line if names == found.variants else f"under {joined(names)}: {line}"
             for line, names in variants.items()
@@ -116,6 +118,44 @@ def _kept_policies(found: "Comparison", scenarios: Mapping[str, Scenario]) -> li
     return [f"{said}: leave {kept[0]} out, or vary {kept[0]}.policy"]
 
 
+def _without_difference(found: "Comparison") -> Iterator[str]:
+    """Sentences on the keys whose values give the same results, whatever those of others are."""
+    varied = {
+        name: {key: json.dumps(value, sort_keys=True) for key, value in settings.items()}
+        for name, settings in found.manifest["variants"].items()
+    }
+    first, *others = varied.values()
+    keys = [key for key in first if all(key in settings for settings in others)]
+    # Where nothing happens, no setting can make a difference, and another note says so.
+    if not keys or all(map(_nothing_sent, found.results.values())):
+        return
+    for key in keys:
+        values = {settings[key] for settings in varied.values()}
+        rest: dict[frozenset[tuple[str, str]], list[str]] = {}
+        for name, settings in varied.items():
+            rest.setdefault(frozenset(settings.items()) - {(key, settings[key])}, []).append(name)
+        is_combined = all(len(names) == len(values) for names in rest.values())
+        if len(values) > 1 and is_combined and all(_ran_the_same(found, names) for names in rest.values()):
+            every = "both" if len(values) == 2 else f"all {len(values):,}"
+            yield f"{key} makes no difference: {every} values give the same results"
+
+
+def _ran_the_same(found: "Comparison", names: Sequence[str]) -> bool:
+    """Whether the runs of some variants are the same, and what is measured of them is."""
+    runs = {tuple(found.results[name].fingerprints) for name in names}
+    return len(runs) == 1 and any({*names} <= {*group} for group in found.alike())
+
+
+def _nothing_sent(result: "Result") -> bool:
+    """Whether no flow sent anything in the measured time of any replication."""
+    return _is_idle(result, without_goodput(result.rows("flows", "replication", *SENT)))
+
+
+def _is_idle(result: "Result", without: Mapping[object, Sequence[float]]) -> bool:
+    """The same, from the runs without goodput and what these sent."""
+    return len(without) == result.manifest["replications"] and not any(map(any, without.values()))
+
+
 def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
     """Sentences on locked ports, runs without goodput, limits of flows, guarantees and missed peaks."""
     locked: list[str] = locked_ports(result.rows("ports", "port", "locked"))
@@ -123,7 +163,7 @@ def _of_runs(result: "Result", scenario: Scenario | None) -> list[str]:
     every = result.manifest["replications"]
     samples = _samples(result)
     without = without_goodput(result.rows("flows", "replication", *SENT))
-    is_idle = len(without) == every and not any(map(any, without.values()))
+    is_idle = _is_idle(result, without)
     if is_idle and not begins_too_late(scenario):
         lines.append(IDLE)
     alike = alike_of(result.fingerprints)
