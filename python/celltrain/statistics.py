@@ -291,7 +291,11 @@ def batch_means(series: Sequence[float], batches: int = 20, confidence: float = 
     """
     length = len(series) // batches if batches >= 2 else 0
     if not length:
-        raise InputError(f"{len(series)} values do not make {batches} batches (at least 2)")
+        from celltrain.text import counted, do  # it needs what is here
+
+        raise InputError(
+            f"{counted(len(series), 'value')} {do(len(series))} not make {batches} batches (at least 2)"
+        )
     start = len(series) - length * batches
     return estimate([mean(series[at : at + length]) for at in range(start, len(series), length)], confidence)
 

@@ -12,6 +12,7 @@ __all__ = [
     "counted",
     "do",
     "exact_percent",
+    "exhibits",
     "first_of",
     "interval",
     "json_text",
@@ -159,6 +160,11 @@ def capital(words: str) -> str:
 def counted(count: int, noun: str) -> str:
     """A number of things: 1 replication, 12 replications."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def exhibits(count: int) -> str:
+    """So many of the tables and figures of a paper."""
+    return "1 table or figure" if count == 1 else f"{count:,} tables and figures"
 
 
 def do(count: int) -> str:

@@ -115,6 +115,9 @@ def test_an_axis_that_makes_no_difference_is_told_so(scenario: ct.Scenario) -> N
     assert noted({"switch.buffer": buffers[:2]})[0].endswith("both values give the same results")
     assert noted({"switch.buffer": ["1 cell", *buffers]}) == []
     assert noted({"switch.buffer": buffers[:1]}) == []
+    # Notes on the only point need not say which.
+    alone = advice_on_sweep(ct.sweep(wide, grid={"switch.buffer": buffers[:1]}, replications=2))
+    assert not [line for line in alone if "of 1 point" in line]
     # Departures are the same, but not what is measured of them.
     assert noted({"warm-up": ["5 ms", "6 ms"]}) == []
     # Nothing happens: no setting can make a difference, and another note says so.

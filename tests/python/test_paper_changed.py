@@ -62,7 +62,7 @@ def test_report_and_manifest_say_what_is_changed(tiny_paper: None, tmp_path: Pat
     read = ct.read(place)
     assert isinstance(read, ct.PaperResults)
     assert (read.paper, read.changed) == (ID, {"link.delay": "3 ms"})
-    assert repr(read) == "<PaperResults of tiny-paper, changed: 1 tables and figures>"
+    assert repr(read) == "<PaperResults of tiny-paper, changed: 1 table or figure>"
     assert set(read.rows["stack"]) == {"reno", "changed"}
     assert repr(found).startswith("<Reproduction of tiny-paper, changed: ")
 

@@ -113,6 +113,9 @@ def test_killed_at_many_moments_the_bytes_are_the_same(
 def test_a_run_goes_on_and_can_be_extended(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
     """Nothing that is there is simulated again, and what is added is as if it had always been asked for."""
     out, whole = tmp_path / "out", tmp_path / "whole"
+    for _ in range(2):
+        answer = cli("run", scenario_file, "--replications", "1", "--out", out)
+    assert "1 of 1 run was there already" in answer.out
     assert cli("run", scenario_file, "--replications", "3", "--out", out).code == 0
     few = ct.Result.read(out)
     answer = cli("run", scenario_file, "--replications", "3", "--out", out)

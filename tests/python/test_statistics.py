@@ -12,6 +12,7 @@ from scipy import special
 from scipy import stats as scipy_stats
 
 from celltrain import statistics
+from celltrain.errors import InputError
 
 PROBABILITIES = (0.0005, 0.025, 0.3, 0.5, 0.8, 0.9, 0.95, 0.975, 0.995, 0.9999)
 SAMPLES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)
@@ -178,3 +179,9 @@ def test_samples_may_be_arrays_and_columns(kind: Callable[[list[float]], list[fl
 def test_the_warm_up_of_undefined_values_is_not_known() -> None:
     assert statistics.warm_up([1.0] * 99 + [math.nan]) is None
     assert statistics.warm_up([1.0] * 100) == 0
+
+
+def test_batches_that_values_do_not_make_are_counted() -> None:
+    for count, said in ((1, "1 value does not make 2 batches"), (0, "0 values do not make 2 batches")):
+        with pytest.raises(InputError, match=said):
+            statistics.batch_means([1.0] * count, 2)

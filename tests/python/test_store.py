@@ -297,11 +297,17 @@ def test_another_version_is_counted_and_left_out(
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr("celltrain.runs.store.core_version", lambda: "0.0.1")
-        fill(tmp_path, entries[:3])
-    with closing(Store(tmp_path, SEED)) as store:
+        for name, count in (("several", 3), ("one", 1)):
+            (tmp_path / name).mkdir()
+            fill(tmp_path / name, entries[:count])
+    with closing(Store(tmp_path / "several", SEED)) as store:
         assert ("key", 0) not in store
         assert store.others == {"0.0.1": 3}
         assert "3 runs in this folder were made by celltrain 0.0.1" in store.notes()[0]
+    with closing(Store(tmp_path / "one", SEED)) as store:
+        (note,) = store.notes()
+        assert note.startswith("1 run in this folder was made by celltrain 0.0.1 ")
+        assert "it is left out and made again" in note
 
 
 def fill_up(store: Store, entry: Entry) -> None:

@@ -93,6 +93,7 @@ _KINDS = {"compare": "comparison", "reproduce": "reproduction", "reproduce-all":
 def _check_folder(path: Path) -> None:
     from celltrain.files import manifests
     from celltrain.resolved import moved
+    from celltrain.text import counted
 
     manifest = manifests.read_manifest(path)
     for name in manifest.get("checksums", {}):
@@ -101,7 +102,7 @@ def _check_folder(path: Path) -> None:
     what = f"{_KINDS.get(manifest['kind'], manifest['kind'])} '{manifest.get('name', manifest.get('key'))}'"
     terminal.say(
         f"{path} is intact: {what} of celltrain {manifest.get('celltrain')}, "
-        f"{count} files match their checksums"
+        f"{counted(count, 'file')} {'matches its checksum' if count == 1 else 'match their checksums'}"
     )
     for line in moved(manifest):
         terminal.say(f"note: {line}")

@@ -269,11 +269,13 @@ def watched(what: str, out: Path | None = None) -> "Iterator[Progress | None]":
 
 def effort(origin: Mapping[str, Any], runs: int, counted: Collection[str]) -> str:
     """What the runs of an experiment took, whose ports count cells or packets, and their fingerprint."""
+    from celltrain import text
     from celltrain.hops import hops, hops_per_second
 
     done = f"{origin['cell_hops']:,} {hops(counted)}"
     if origin["reused"]:
-        done += f", {origin['reused']} of {runs} runs were there already"
+        were = "was" if origin["reused"] == 1 else "were"
+        done += f", {origin['reused']:,} of {text.counted(runs, 'run')} {were} there already"
     else:
         done += f" in {origin['wall_time']:.2f} s"
         if rate := hops_per_second(origin["cell_hops"], origin["wall_time"]):

@@ -12,6 +12,7 @@ from celltrain.files import manifests
 from celltrain.papers.description import CHANGED
 from celltrain.papers.reproduction import KIND
 from celltrain.results import Frames, read_frames
+from celltrain.text import exhibits
 
 if TYPE_CHECKING:
     import polars as pl
@@ -84,9 +85,9 @@ class PaperResults(Frames):
         return pl.DataFrame(claims, schema=schema).with_columns(column)
 
     def __repr__(self) -> str:
-        tables = len(self.manifest["tables"])
+        tables = exhibits(len(self.manifest["tables"]))
         name = f"{self.paper}, {CHANGED}" if self.changed else self.paper
-        return f"<PaperResults of {name}: {tables} tables and figures>"
+        return f"<PaperResults of {name}: {tables}>"
 
     def _repr_html_(self) -> str:
         return f"<p>{repr(self)[1:-1]}</p>{self.rows._repr_html_()}"

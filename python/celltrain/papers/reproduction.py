@@ -360,7 +360,7 @@ class Reproduction:
         return Path(path)
 
     def __repr__(self) -> str:
-        count = f"{len(self.tables)} tables and figures, {text.counted(self.replications, 'replication')}"
+        count = f"{text.exhibits(len(self.tables))}, {text.counted(self.replications, 'replication')}"
         return f"<Reproduction of {self.paper.name}: {count}>"
 
     def to_json(self) -> dict[str, Any]:

@@ -53,7 +53,8 @@ def searches(tried: Iterable[Try]) -> Iterator[str]:
         used = [exhibit for exhibit in every[0]["exhibits"] if exhibit not in held_out]
         keys = ", ".join(f"`{key}`" for key in every[0]["settings"])
         times = f"replications each: {every[0]['replications']}"
-        yield f"\nSearch *{name}*: {len(every)} combinations of {keys}, {times}, ordered by the mean "
+        count = text.counted(len(every), "combination")
+        yield f"\nSearch *{name}*: {count} of {keys}, {times}, ordered by the mean "
         yield f"deviation in {', '.join(used)}; held out: {', '.join(held_out) or 'nothing'}. "
         yield f"The best {min(SHOWN, len(every))}:\n\n"
         yield from _best(every, used, held_out)

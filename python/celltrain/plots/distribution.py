@@ -19,7 +19,7 @@ from celltrain.plots.style import (
 from celltrain.plots.transfers import WHOLE, lives_of_run
 from celltrain.registry import measures, unmeasured
 from celltrain.results.censored import REQUESTS, TRANSFERS, Censored, own_or_whole
-from celltrain.text import either, quantity, scale, with_unit
+from celltrain.text import counted, either, quantity, scale, with_unit
 from celltrain.traces import THRESHOLD, UNLIMITED
 
 if TYPE_CHECKING:
@@ -381,7 +381,7 @@ def _entry(name: str, sample: Sample) -> str:
     percentiles = (_percentile(sample, one) for one in PERCENTILES)
     said = f"{name}: {', '.join(quantity(one, sample.unit, 3) for one in percentiles)}"
     size = len(sample.values) + sample.undefined
-    undefined = f"{sample.undefined:,} of {size:,} values undefined" if sample.undefined else ""
+    undefined = f"{sample.undefined:,} of {counted(size, 'value')} undefined" if sample.undefined else ""
     return "; ".join(filter(None, (said, sample.absent, undefined)))
 
 

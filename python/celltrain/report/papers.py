@@ -83,11 +83,11 @@ class PapersReport:
                 "replications are wide: more of them (--replications) decide more claims.",
                 "note",
             )
-        with page.folded(f"{len(self._claims)} claims", is_open=len(self._claims) <= MOST_CLAIMS):
+        with page.folded(text.counted(len(self._claims), "claim"), is_open=len(self._claims) <= MOST_CLAIMS):
             page.table(("paper", "claim", "verdict", "evidence"), self._claims, text_columns=4)
         page.section("Deviations")
         page.text("Every published number and what was measured, mean ± half of the 95 % interval.")
-        with page.folded(f"{len(self._cells):,} numbers"):
+        with page.folded(text.counted(len(self._cells), "number")):
             columns = ("paper", "table", "column", "row", "note", "published", "measured", "deviation")
             page.table(columns, self._cells, text_columns=5)
         page.append(self._chapters)

@@ -68,7 +68,7 @@ def run_report(result: Result, command: Sequence[str] | None = None) -> str:
     add_distributions(page, {THIS: result}, [THIS])
     page.section("Measures")
     shown = result.shown()
-    with page.folded(f"{len(shown)} measures", is_open=True):
+    with page.folded(text.counted(len(shown), "measure"), is_open=True):
         page.table(
             ("measure", "mean ± 95 % interval"),
             [

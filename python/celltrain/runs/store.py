@@ -26,6 +26,7 @@ from celltrain.experiment import Places, Task
 from celltrain.files.locking import holder
 from celltrain.results import Record, core_version
 from celltrain.runs.entry import EXTRAS, TABLES, Entry, Run, checksum
+from celltrain.text import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -201,8 +202,9 @@ class Store:
     def notes(self) -> list[str]:
         """What a user should know of the runs that were there: a line each."""
         lines = [
-            f"{count:,} runs in this folder were made by celltrain {version} and this is {core_version()}: "
-            "they are left out and made again; `celltrain store FOLDER --prune` drops them"
+            f"{_made(count)} made by celltrain {version} and this is {core_version()}: "
+            f"{'it is' if count == 1 else 'they are'} left out and made again; "
+            "`celltrain store FOLDER --prune` drops what others made"
             for version, count in self.others.items()
         ]
         if self.damaged:
@@ -421,3 +423,7 @@ def _present(tables: Sequence[object]) -> Iterator[tuple[str, bytes]]:
     for name, content in zip(_COLUMNS, tables, strict=True):
         if content is not None:
             yield name, content if isinstance(content, bytes) else repr(content).encode()
+
+
+def _made(count: int) -> str:
+    return f"{counted(count, 'run')} in this folder {'was' if count == 1 else 'were'}"

@@ -56,12 +56,12 @@ def advice_on_sweep(found: "Sweep") -> list[str]:
     locked = locked_ports(((point, replication), locked) for point, replication, locked in ports)
     if locked:
         lines.append(
-            f"{len(locked):,} of {found.manifest['runs']:,} runs ended in a deadlock, first at "
+            f"{len(locked):,} of {counted(found.manifest['runs'], 'run')} ended in a deadlock, first at "
             f"{_point(found, locked[0][0])}: {on_lock('ports')}"
         )
     without = without_goodput(_of_sweep(found, "flows", SENT))
     for sentence, runs in fruitless(without, _of_sweep(found, "ports", LOST)):
-        first, of = runs[0][0], f"{len(runs):,} of {found.manifest['runs']:,} runs"
+        first, of = runs[0][0], f"{len(runs):,} of {counted(found.manifest['runs'], 'run')}"
         said = spread(sentence, _at_point(plan, first))
         lines.append(f"in {of}, first at {_point(found, first)}, {said}")
     idle = _idle_points(found, without)
@@ -84,10 +84,10 @@ def _of_runs(found: "Sweep", plan: "Plan | None") -> Iterator[str]:
     """Sentences on flows that get nothing or less than is guaranteed, and on timers, at points looked at."""
     every = found.manifest["points"]
     points = looked_at(every)
-    of = "points" if len(points) == every else f"points, of which {len(points):,} were looked at"
+    more = "" if len(points) == every else f", of which {len(points):,} were looked at"
     scenarios = ((point, _at_point(plan, point)) for point in points)
     for some in of_runs(found, ((point, one) for point, one in scenarios if one is not None)):
-        yield _at(found, [point for point, _ in some], some[0][1], of)
+        yield _at(found, [point for point, _ in some], some[0][1], more)
 
 
 def _lacks(lack: "Lack", until: Mapping[str, Any]) -> str:
@@ -150,10 +150,10 @@ def _of_limits(found: "Sweep", plan: "Plan | None") -> Iterator[str]:
         held = sentences(points[point], partial(ports.__getitem__, point), bottleneck, scenario)
         for line, names in held.items():
             said.setdefault(line, {})[point] = every.issubset(names)
-    of = "points" if len(chosen) == len(points) else f"points, of which {len(chosen):,} were looked at"
+    more = "" if len(chosen) == len(points) else f", of which {len(chosen):,} were looked at"
     for line, some in said.items():
         whom = "all flows" if all(some.values()) else "flows"
-        yield _at(found, [*some], line.format(flows=whom), of)
+        yield _at(found, [*some], line.format(flows=whom), more)
 
 
 def _limited_points(found: "Sweep") -> tuple[dict[int, list[Row]], list[int]]:
@@ -202,7 +202,7 @@ def _of_points(found: "Sweep", plan: "Plan | None") -> list[str]:
                 alike = without_numbers(note)
                 points.setdefault((alike, seen[alike]), []).append((point, note))
                 seen[alike] += 1
-    of = f"{every:,} points" if len(chosen) == every else f"{len(chosen):,} points looked at"
+    of = counted(every, "point") if len(chosen) == every else f"{len(chosen):,} points looked at"
     lines = []
     for where in points.values():
         point, note = where[0]
@@ -321,10 +321,12 @@ def _of_sweep(found: "Sweep", name: str, columns: tuple[str, ...]) -> Iterable[R
         yield (point, replication), *values
 
 
-def _at(found: "Sweep", points: Sequence[int], sentence: str, of: str = "points") -> str:
-    """What is said of some points, with the first of them."""
-    first = _point(found, points[0])
-    return f"at {len(points):,} of {found.manifest['points']:,} {of}, first at {first}, {sentence}"
+def _at(found: "Sweep", points: Sequence[int], sentence: str, more: str = "") -> str:
+    """What is said of some points, with the first of them; `more` is added to the number of all."""
+    every = found.manifest["points"]
+    if every == 1:
+        return sentence
+    return f"at {len(points):,} of {every:,} points{more}, first at {_point(found, points[0])}, {sentence}"
 
 
 def _point(found: "Sweep", which: int) -> str:
