@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import celltrain as ct
-from celltrain import _core, verdicts
+from celltrain import _core, registry, verdicts
 from celltrain.comparison import Comparison, compare
 from celltrain.errors import InputError
 from celltrain.files import manifests
@@ -391,6 +391,12 @@ def test_stacks_are_refused_where_no_section_takes_them(tiny: Path) -> None:
     fixed = replace(suite, sections=tuple(replace(one, stacks=False) for one in suite.sections))
     with pytest.raises(InputError, match=r"takes other stacks: leave --stack, or stacks, out$"):
         plan(fixed, fixed.sections[0], Asked(stacks=["reno"]))
+
+
+def test_every_stack_runs_on_the_path_of_the_suite_aqm() -> None:
+    """Its window is larger than the window field without scaling."""
+    stacks = list(registry.stacks().names)
+    assert check_suite(load_suite("aqm"), Asked(["codel"], stacks), 1)
 
 
 @pytest.mark.parametrize("name", sorted(suites()))
