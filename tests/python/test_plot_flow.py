@@ -359,6 +359,20 @@ def test_the_picture_says_where_and_when_switches_discarded(framing: str) -> Non
     )
 
 
+def test_what_links_lost_is_told_though_it_is_not_marked() -> None:
+    """A link counts what it loses, of whatever flow."""
+    changes = {"link.trunk.loss": 0.02, "switch.buffer": "unlimited"}
+    scenario = ct.Scenario.from_dict(CROSSED).with_(changes)
+    whole = ct.run(scenario.with_({"warm-up": "0 s"}), replications=1)
+    lost = {port: count for port, count in whole.rows("ports", "port", "lost_random") if count}
+    assert lost
+    *_, events = flow_of_run(scenario, "1", (0.0, 2.0)).axes
+    for port, count in lost.items():
+        assert f"not marked: the link {port} lost {count} packet" in events.texts[0].get_text()
+    *_, events = flow_of_run(scenario.with_({"link.trunk.loss": 0.0}), "1", (0.0, 2.0)).axes
+    assert "not marked" not in events.texts[0].get_text()
+
+
 def test_discards_of_which_nothing_is_known_are_not_called_none(monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = ct.Scenario.from_dict(CROSSED)
     monkeypatch.setattr("celltrain.plots.discards.MOST_LOOKS", 100)

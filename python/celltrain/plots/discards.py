@@ -1,6 +1,7 @@
 """Where switches discarded what a connection sent: the ports on its way, followed cell by cell."""
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,9 @@ REQUESTS = "requests"
 """What the events of a flow of answers call the connection on which its client asks: `1/requests`."""
 
 SHARED = "what switches discarded of it is not known: connections that share a VC are not told apart"
+
+ON_LINKS = ("lost_random", "lost_scripted", "lost_burst", "lost_dark")
+"""Columns of ports that count what links lose."""
 
 MOST_LOOKS = 15_000_000
 """Looks at ports while a port is followed: one at every port for each cell or packet that it may send."""
@@ -50,7 +54,7 @@ def discards_of(
 
     Ports that discarded nothing of it are left out, by the counts of the whole run first. Connections that
     share a VC cannot be told apart, as requests and their answers, and short flows of one source: of these
-    nothing is known. What links lose is none of it.
+    nothing is known. Of what links lose no more is known than how much that is.
 
     Args:
         scenario: what ran.
@@ -62,11 +66,13 @@ def discards_of(
     import numpy as np
 
     losing = _losing(scenario, record)
-    ports = [(port, what) for port, what in _way(scenario, record, name) if port in losing]
+    way = _way(scenario, record, name)
+    on_links = [Discards("", np.empty(0), said) for said in _on_links(record, dict.fromkeys(dict(way)))]
+    ports = [(port, what) for port, what in way if port in losing]
     if ports and not _is_alone(record, name):
-        return [Discards("", np.empty(0), SHARED)]
+        return [Discards("", np.empty(0), SHARED), *on_links]
     found = (_at(scenario, record, name, what, port, span, seed) for port, what in ports)
-    return [one for one in found if one is not None]
+    return [*(one for one in found if one is not None), *on_links]
 
 
 def _way(scenario: "Scenario", record: "Record", name: str) -> list[tuple[str, str]]:
@@ -74,6 +80,20 @@ def _way(scenario: "Scenario", record: "Record", name: str) -> list[tuple[str, s
     flow = name if name in record.flows["flow"] else name.rpartition("/")[0]
     ((there, back),) = scenario.core.ports_of([flow])
     return [(port, DATA) for port, _ in there] + [(port, ACKS) for port, _ in back]
+
+
+def _on_links(record: "Record", ports: Iterable[str]) -> Iterator[str]:
+    """What is said of links behind some ports that lost something: the port does not know whose it was."""
+    columns = ("port", "counted", *ON_LINKS)
+    lost = {
+        port: (unit, sum(counts))
+        for port, unit, *counts in zip(*(record.ports[column] for column in columns), strict=True)
+    }
+    for port in ports:
+        unit, count = lost[port]
+        if count:
+            number = counted(count, unit.removesuffix("s"))
+            yield f"not marked: the link {port} lost {number} in the whole run, of all that it carried"
 
 
 def _losing(scenario: "Scenario", record: "Record") -> set[str]:
