@@ -56,8 +56,10 @@ def without(result: ct.Result) -> list[str]:
 
 def test_connections_that_wait_for_their_first_timeout_are_counted() -> None:
     found = ct.run(ct.Scenario.from_dict(BESIDE), replications=2)
-    (note,) = starved(found)
+    (note, *in_some) = starved(found)
     assert note.startswith(f"{len(without(found))} flows ")
+    assert all(other.startswith("in 1 of 2 replications ") for other in in_some)
+    assert len(in_some) == 1
     said = "cells or packets were lost, and the run ended before a retransmission timer expired"
     assert note.endswith(f"{said}; set a longer duration")
     longer = ct.run(ct.Scenario.from_dict(BESIDE).with_({"duration": "20 s"}), replications=1)
@@ -108,6 +110,54 @@ def test_frames_that_are_refused_whole_are_not_broken(frame: int) -> None:
         'flow "1" sent data and delivered none in the measured time: cells or packets were lost; '
         "ports.parquet (--out; in Python result.ports) shows where and why"
     )
+
+
+LOCKED: dict[str, Any] = {
+    "schema": 1,
+    "name": "links of senders that are as fast as the trunk",
+    "duration": "15 s",
+    "warm-up": "5 s",
+    "topology": {"kind": "n-source", "sources": 2},
+    "link": {"rate": "155.52 Mbit/s", "delay": "1 ms"},
+    "switch": {"buffer": "400 cells"},
+    "tcp": {"stack": "sack", "receive-window": "1 MiB", "window-scaling": True},
+    "traffic": {"kind": "greedy", "start": "0 ms .. 10 ms"},
+    "flow": [{"name": "2", "tcp": {"congestion-control": "cubic"}}],
+}
+"""In some replications one connection waits in its host and keeps the buffer of the switch full."""
+
+
+def test_a_flow_that_another_one_locks_out_in_some_replications_is_named() -> None:
+    """The mean over all replications does not show it."""
+    scenario = ct.Scenario.from_dict(LOCKED)
+    found = ct.run(scenario, replications=6)
+    nothing = sum(goodput == 0 for (goodput,) in found.rows("flows", "goodput"))
+    assert 0 < nothing < 6
+    (note,) = starved(found)
+    assert note.startswith(
+        f'in {nothing} of 6 replications flow "1" sent data and delivered none in the measured '
+    )
+    assert 'another flow keeps the buffer of port "switch1 > switch2" full and loses nothing' in note
+    for helps in (
+        {"link.access.rate": "622.08 Mbit/s"},
+        {"host.ip-rate": "5000 packet/s"},
+        {"switch.discard.policy": "epd"},
+    ):
+        better = ct.run(scenario.with_(helps), replications=6)
+        assert min(goodput for (goodput,) in better.rows("flows", "goodput")) > 10e6, helps
+        assert starved(better) == []
+
+
+def test_a_flow_that_gets_little_is_not_starved() -> None:
+    """A long round trip, or a rival that is more aggressive, is what someone may want to see."""
+    far = {"link.access.rate": "622.08 Mbit/s", "link-override": FAR, "switch.buffer": "2000 cells"}
+    found = ct.run(ct.Scenario.from_dict(LOCKED).with_(far), replications=2)
+    by_flow = [goodput for (goodput,) in found.rows("flows", "goodput")]
+    assert 0 < min(by_flow) < max(by_flow) / 4
+    assert starved(found) == []
+
+
+FAR = [{"from": "src1", "to": "switch1", "link": {"delay": "100 ms"}}]
 
 
 def test_sweeps_have_the_notes_on_runs() -> None:

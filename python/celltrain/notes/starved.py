@@ -1,10 +1,11 @@
 """Flows that send data of which nothing arrives whole, beside others that get something."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from celltrain.notes.framing import idle_delays
+from celltrain import statistics
+from celltrain.notes.framing import Link, idle_delays, links
 from celltrain.notes.limits import MOST_OF_THE_TIME
 from celltrain.notes.load import active_time
 from celltrain.notes.measured import Runs
@@ -38,6 +39,17 @@ NO_TIMER = f"{_LOST}, and the run ended before a retransmission timer expired; s
 LOST = f"{_LOST}; ports.parquet (--out; in Python result.ports) shows where and why"
 """What is said of others."""
 
+MOST = 0.9
+"""The part of the goodput of a replication that a flow has which locks others out."""
+
+LOCKED_OUT = (
+    'another flow keeps the buffer of port "{port}" full and loses nothing, as the link of its sender is no '
+    "faster; set faster links of senders (link.access.rate), four times as fast as that of the port, a "
+    "host.ip-rate below it, or a policy that refuses frames above a threshold, as switch.discard.policy = "
+    '"epd"'
+)
+"""What is said of a connection that another one locks out: a phase effect."""
+
 BROKEN = (
     "a part of every frame was lost; set a policy that discards frames whole, as switch.discard.policy = "
     '"epd", shorter frames, or a lower load'
@@ -46,7 +58,7 @@ BROKEN = (
 
 
 class _Flow(NamedTuple):
-    """A flow, over all replications."""
+    """A flow in a replication."""
 
     goodput: float
     is_tcp: bool
@@ -56,59 +68,111 @@ class _Flow(NamedTuple):
     """Cells that arrived of frames that did not."""
     timeouts: float
     by_timeout: float
-    """The largest share of the time for which it waits for its timer."""
+    """The share of the time for which it waits for its timer; NaN where it has none."""
     round_trip: float
     """Of an empty network, in seconds; NaN where nothing comes back."""
 
 
 def starved(result: Runs, scenario: Scenario) -> Iterator[str]:
-    """A sentence for each reason why flows deliver nothing in any replication, though others do.
+    """A sentence for each reason why flows deliver nothing in some replications, though others do.
 
     Of those that wait for their timers most of the time there are other notes, and of runs without goodput.
     """
-    flows = _flows(result)
-    if not any(flow.goodput for flow in flows.values()):
-        return
-    found: dict[str, list[str]] = {}
-    some = {name: flow.round_trip for name, flow in flows.items() if _is_starved(flow)}
+    lost = result.rows("flows", "goodput", "cells_discarded", "cells_dropped_at_source")
+    if not any(not goodput and (discarded or dropped) for goodput, discarded, dropped in lost):
+        return  # before all rows are in memory
+    runs = _flows(result)
+    found = dict(_starved(runs))
+    trips = {name: max(runs[run][name].round_trip for run in some) for name, some in found.items()}
     # The links of a large network are only read for flows that do not know theirs.
-    one_way = [name for name, trip in some.items() if math.isnan(trip)]
+    one_way = [name for name, trip in trips.items() if math.isnan(trip)]
     if one_way:
-        some |= {name: 2 * delay for name, delay in idle_delays(scenario, one_way).items()}
-    for name, tables in flow_tables(scenario, scenario.resolved(), some):
+        trips |= {name: 2 * delay for name, delay in idle_delays(scenario, one_way).items()}
+    every = result.manifest["replications"]
+    said: dict[tuple[bool, str], dict[str, int]] = {}
+    """For each reason the flows, in all replications and in some, and in how many."""
+    for name, tables in flow_tables(scenario, scenario.resolved(), found):
         begin, end = active_time(scenario, tables)
-        if end - begin >= TRIPS * some[name]:
-            found.setdefault(_reason(flows[name]), []).append(name)
-    for reason, names in found.items():
-        yield f"{named(names, 'flow')} sent data and delivered none in the measured time: {reason}"
+        if end - begin >= TRIPS * trips[name]:
+            some = [runs[run] for run in found[name]]
+            reason = _locked_out(some, name, scenario) or _reason([flows[name] for flows in some])
+            said.setdefault((len(some) == every, reason), {})[name] = len(some)
+    for (is_always, reason), counts in said.items():
+        up_to = "" if len({*counts.values()}) == 1 else "up to "
+        place = "" if is_always else f"in {up_to}{max(counts.values()):,} of {every:,} replications "
+        yield f"{place}{named([*counts], 'flow')} sent data and delivered none in the measured time: {reason}"
+
+
+def _starved(runs: Mapping[int, Mapping[str, _Flow]]) -> Iterator[tuple[str, list[int]]]:
+    """The flows that deliver nothing in some replications in which others do, with these."""
+    fruitful = {run: flows for run, flows in runs.items() if any(one.goodput for one in flows.values())}
+    for name in dict.fromkeys(name for flows in fruitful.values() for name in flows):
+        some = [run for run, flows in fruitful.items() if name in flows and _is_starved(flows[name])]
+        waits = [flows[name].by_timeout for flows in runs.values() if name in flows]
+        if (
+            some
+            and not statistics.mean([one for one in waits if not math.isnan(one)] or [0.0]) > MOST_OF_THE_TIME
+        ):
+            yield name, some
 
 
 def _is_starved(flow: _Flow) -> bool:
-    waits = flow.by_timeout > MOST_OF_THE_TIME
-    return flow.goodput == 0 and flow.sent > 0 and flow.lost > 0 and not waits
+    return flow.goodput == 0 and flow.sent > 0 and flow.lost > 0
 
 
-def _reason(flow: _Flow) -> str:
-    if flow.is_tcp and not flow.timeouts:
+def _reason(flows: Sequence[_Flow]) -> str:
+    is_tcp = any(flow.is_tcp for flow in flows)
+    if is_tcp and not any(flow.timeouts for flow in flows):
         return NO_TIMER
-    return BROKEN if flow.useless and not flow.is_tcp else LOST
+    return BROKEN if any(flow.useless for flow in flows) and not is_tcp else LOST
 
 
-def _flows(result: Runs) -> dict[str, _Flow]:
-    found: dict[str, _Flow] = {}
-    for _, name, goodput, segments, cells, lost, dropped, useless, timeouts, waits, trip in result.rows(
+def _locked_out(runs: Sequence[Mapping[str, _Flow]], name: str, scenario: Scenario) -> str | None:
+    """What is said of a flow of TCP that another one locks out in each of some replications.
+
+    That one loses nothing, as its window waits in its host: its link is no faster than that of a port that
+    both cross, whose buffer it keeps full.
+    """
+    rivals = [max(flows, key=lambda one: flows[one].goodput) for flows in runs]
+    if not all(_takes_all(flows, rival, name) for flows, rival in zip(runs, rivals, strict=True)):
+        return None
+    both = [name, *dict.fromkeys(rivals)]
+    ways = dict(zip(both, (dict(there) for there, _ in scenario.core.ports_of(both)), strict=True))
+    every = links(scenario)
+    ports = {_kept_full(ways[name], ways[rival], every) for rival in rivals}
+    port = ports.pop()
+    return LOCKED_OUT.format(port=port) if port is not None and not ports else None
+
+
+def _takes_all(flows: Mapping[str, _Flow], rival: str, name: str) -> bool:
+    """Whether a connection has nearly all of the goodput of a replication, and loses nothing."""
+    every = sum(flow.goodput for flow in flows.values())
+    one = flows[rival]
+    return one.is_tcp and flows[name].is_tcp and not one.lost and one.goodput > MOST * every
+
+
+def _kept_full(way: Iterable[str], of_rival: Iterable[str], every: Mapping[str, Link]) -> str | None:
+    """The first port of a switch on both ways that is no faster than the link of the rival's sender."""
+    rates = [every[port].rate for port in of_rival if every[port].is_host]
+    shared = [port for port in way if port in of_rival and not every[port].is_host]
+    return next((port for port in shared if rates and rates[0] <= every[port].rate), None)
+
+
+def _flows(result: Runs) -> dict[int, dict[str, _Flow]]:
+    """The flows of each replication."""
+    found: dict[int, dict[str, _Flow]] = {}
+    for run, name, goodput, segments, cells, lost, dropped, useless, timeouts, waits, trip in result.rows(
         "flows", *COLUMNS
     ):
-        before = found.get(name, _Flow(0.0, False, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
         is_tcp = waits is not None and math.isfinite(waits)
-        found[name] = _Flow(
-            before.goodput + (goodput or 0.0),
-            before.is_tcp or bool(segments) or is_tcp,
-            before.sent + (cells or 0) + (dropped or 0),
-            before.lost + (lost or 0) + (dropped or 0),
-            before.useless + (useless or 0),
-            before.timeouts + (timeouts or 0),
-            max(before.by_timeout, waits if is_tcp else 0.0),
-            math.nan if trip is None else max(trip, before.round_trip),
+        found.setdefault(run, {})[name] = _Flow(
+            goodput or 0.0,
+            bool(segments) or is_tcp,
+            (cells or 0) + (dropped or 0),
+            (lost or 0) + (dropped or 0),
+            useless or 0,
+            timeouts or 0,
+            waits if is_tcp else math.nan,
+            math.nan if trip is None else trip,
         )
     return found
