@@ -75,7 +75,8 @@ pub(super) fn embed_as(key: &str, node: &mut Node, folder: &Path) -> Result<(), 
     for (place, (line, fields)) in lines(&text).enumerate() {
         let at_line = |message: String| fault(format!("\"{}\", line {line}: {message}", path.display()));
         if fields.len() != columns {
-            let message = format!("expected {columns} columns, found {}", fields.len());
+            let expected = if columns == 1 { "one column".to_owned() } else { format!("{columns} columns") };
+            let message = format!("expected {expected}, found {}", fields.len());
             return Err(at_line(message));
         }
         match read_row(row, &fields, origin, &mut latest) {

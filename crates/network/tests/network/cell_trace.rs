@@ -86,7 +86,7 @@ fn faults_of_a_file_are_told_with_their_lines() {
             "line 1: expected a time, in seconds or with a unit such as \"1 ms\", found \"-1\"",
         ),
         ("times", "0.1\n2e-1\n5e-2\n", "line 3: expected 200 ms or later"),
-        ("gaps", "1 us,53\n", "line 1: expected 1 columns, found 2"),
+        ("gaps", "1 us,53\n", "line 1: expected one column, found 2"),
         ("gaps", "gap\n", "has no line with numbers"),
         ("times", "time\nO.001\n0.002\n", "line 2: expected a time"),
         ("times", "time\nnan\n", "line 2: expected a time"),

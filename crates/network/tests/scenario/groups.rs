@@ -221,6 +221,10 @@ fn groups_that_cannot_be_are_errors() {
             in_fabric("from = \"*\"\nto = \"host1\"\nsenders = 4"),
             "group.0.senders: expected at most the 3 hosts that `from` names and that have another to send to, found 4",
         ),
+        (
+            in_fabric("from = \"host2\"\nto = \"host1\"\nsenders = 2"),
+            "group.0.senders: expected at most 1, as one host that `from` names has another to send to, found 2",
+        ),
         (in_fabric("flows = 2"), "group.0.from: this key is required"),
         (in_fabric("from = \"host1\""), "group.0.to: this key is required"),
         (in_fabric("from = \"host1\"\nto = \"hots2\""), "group.0.to: no host is named \"hots2\""),

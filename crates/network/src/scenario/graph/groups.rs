@@ -216,9 +216,13 @@ fn within_senders(index: usize, senders: u32, hosts: usize) -> Result<(), Proble
     if senders as usize <= hosts {
         return Ok(());
     }
-    let message = format!(
-        "expected at most the {hosts} hosts that `from` names and that have another to send to, found {senders}"
-    );
+    let message = if hosts == 1 {
+        format!("expected at most 1, as one host that `from` names has another to send to, found {senders}")
+    } else {
+        format!(
+            "expected at most the {hosts} hosts that `from` names and that have another to send to, found {senders}"
+        )
+    };
     Err(Problem::new(format!("group.{index}.senders"), message))
 }
 

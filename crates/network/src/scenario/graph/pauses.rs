@@ -53,8 +53,9 @@ pub(super) fn check_pauses(
         if need > u128::from(memory.size.units()) {
             let (name, unit) = (&outline.nodes[switch].name, pause.xoff.1);
             let of = if unit == Unit::Packets { format!(" of {shortest} B") } else { String::new() };
+            let into = if count == 1 { "the link".to_owned() } else { format!("the {count} links") };
             let message = format!(
-                "\"{}\" does not suit the {count} links to \"{name}\": with {} before each is paused, and 2 × delay × rate and two units \
+                "\"{}\" does not suit {into} to \"{name}\": with {} before each is paused, and 2 × delay × rate and two units \
                  of headroom, it may have to hold {need} {unit}{of}",
                 memory.size, pause.xoff
             );
