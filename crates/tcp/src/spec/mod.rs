@@ -1,6 +1,8 @@
 //! The `[tcp]` table of a scenario, and how it becomes [`Params`].
 
 mod check;
+#[cfg(test)]
+mod documented;
 mod resolve;
 mod uses;
 
@@ -52,8 +54,8 @@ pub struct StackSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10))]
     pub initial_window: Option<u32>,
-    /// First slow-start threshold. Standard: unlimited (RFC 5681 section 3.1); `yats`: half the receive
-    /// window.
+    /// First slow-start threshold. Standard: unlimited (RFC 5681 section 3.1); `ns-2`: its window;
+    /// `yats`: half the receive window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<Bytes>,
     /// How the congestion window grows. Standard: `reno`.
@@ -71,15 +73,15 @@ pub struct StackSpec {
     /// takes several samples from each round trip. Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hystart: Option<bool>,
-    /// What ends the first slow start with `hystart`. Standard: `rfc-9406`; `linux`: `linux`.
+    /// What ends the first slow start with `hystart`. Standard: `rfc-9406`; `linux`, `linux-bbr` and `prague`: `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hystart_variant: Option<HystartVariant>,
     /// How `congestion-control = "reno"` grows above the slow-start threshold (RFC 5681 section 3.1).
     /// Standard: `byte-counting`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_avoidance: Option<CongestionAvoidance>,
-    /// What `congestion-control = "reno"` halves at a loss (RFC 5681 section 3.1); `"dctcp"` and `"prague"` do the same. Standard: `flight`; `linux` and
-    /// `prague`: `segments`.
+    /// What `congestion-control = "reno"` halves at a loss (RFC 5681 section 3.1); `"dctcp"` and `"prague"` do the same. Standard: `flight`; `linux`,
+    /// `linux-bbr` and `prague`: `segments`; `ns-2`, `opnet-1998`, `yats`, `netsim` and `osu`: `window`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub halving: Option<Halving>,
     /// `congestion-control = "cubic"`: a flow that lost before it regained its old window aims lower (RFC
@@ -87,10 +89,11 @@ pub struct StackSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cubic_fast_convergence: Option<bool>,
     /// `congestion-control = "cubic"`: how fast its estimate of Reno's window grows beyond the window of the last reduction
-    /// (RFC 9438 section 4.3). Standard: `one`.
+    /// (RFC 9438 section 4.3). Standard: `one`; `linux`, `linux-bbr` and `prague`: `constant`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cubic_alpha: Option<CubicAlpha>,
-    /// `congestion-control = "cubic"`: the precision of its windows. Standard: `exact`; `linux`: `segments`.
+    /// `congestion-control = "cubic"`: the precision of its windows. Standard: `exact`; `linux`, `linux-bbr` and `prague`:
+    /// `segments`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cubic_arithmetic: Option<CubicArithmetic>,
     /// How the window is reduced for a mark, and by a timeout. `linux` needs `recovery = "rack"`, which counts what arrives. Standard:
@@ -142,7 +145,7 @@ pub struct StackSpec {
     pub idle_restart: Option<bool>,
     /// After an idle time, halve the window once for each timeout that passed, but not below the initial window. Without it, the window
     /// returns to the initial one at once. The threshold rises to three quarters of the old window (RFC 2861 section 3, as Linux has it).
-    /// Needs `idle-restart`. Standard: false; `linux` and those like it: true.
+    /// Needs `idle-restart`. Standard: false; `linux` and `prague`: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_decay: Option<bool>,
     /// Nagle's algorithm: no small segment while data is unacknowledged (RFC 9293 section 3.7.4). Greedy
@@ -150,7 +153,7 @@ pub struct StackSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nagle: Option<bool>,
     /// Minshall's variant of Nagle's algorithm: no small segment while another small one is unacknowledged; full ones do not hold it back
-    /// (Internet-Draft draft-minshall-nagle). Needs `nagle`. Standard: false; `linux`: true.
+    /// (Internet-Draft draft-minshall-nagle). Needs `nagle`. Standard: false; `linux`, `linux-bbr` and `prague`: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nagle_minshall: Option<bool>,
     /// Whether the end that sends data closes the connection behind the last byte of a finite transfer: a FIN takes a sequence number, is
@@ -175,7 +178,7 @@ pub struct StackSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dsack: Option<bool>,
     /// Whether new data go first after a timeout, so that the ACKs for them tell if it was spurious (F-RTO, RFC 5682 section 3.1). Needs
-    /// `recovery = "rack"`. Standard: false; `linux`: true.
+    /// `recovery = "rack"`. Standard: false; `linux`, `linux-bbr` and `prague`: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub f_rto: Option<bool>,
     /// Explicit congestion notification (RFC 3168), agreed in SYN and SYN|ACK if these are exchanged. Standard: false.
@@ -193,7 +196,7 @@ pub struct StackSpec {
     pub ecn_control_packets: Option<bool>,
     /// Segments below which congestion marks do not reduce the window, 1 or 2. At 1 a sender whose window is one segment holds back at the next
     /// mark until its retransmission timer expires (RFC 3168 section 6.1.2). Where timeouts are long and round trips short, such a sender
-    /// starves beside others. Needs `ecn`. Standard: 1; `linux`, or with `reductions = "linux"`: 2.
+    /// starves beside others. Needs `ecn`. Standard: 1, or 2 with `reductions = "linux"`; `linux`, `linux-bbr` and `prague`: 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 2))]
     pub ecn_window_min: Option<u32>,
@@ -211,17 +214,17 @@ pub struct StackSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<Duration>,
     /// What that time may grow to: it follows the gaps between segments, doubles when it has passed in vain, and stays below the round trip, as
-    /// Linux does. Standard: `delayed-ack`, so that the time stands; `linux`: 200 ms.
+    /// Linux does. Standard: `delayed-ack`, so that the time stands; `linux`, `linux-bbr` and `prague`: 200 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack_max: Option<Duration>,
     /// Most segments that are acknowledged at once at the start of a connection, after a gap longer than the timeout, and after a segment that
     /// brought nothing new, but no more than half the window; two at a congestion mark. With it, a segment that is not full is
-    /// acknowledged at once, unless the application answers what it reads: Linux. Standard: 0; `linux`: 16.
+    /// acknowledged at once, unless the application answers what it reads: Linux. Standard: 0; `linux`, `linux-bbr` and `prague`: 16.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quick_acks: Option<u32>,
     /// Whether every segment is acknowledged at once that lets the receive window of Linux grow: that begins at 64 KiB and grows by two segments
     /// for each that arrives in order, up to `receive-window`. (The window advertised here is `receive-window` from the start.) Needs
-    /// `quick-acks`. Standard: false; `linux`: true.
+    /// `quick-acks`. Standard: false; `linux`, `linux-bbr` and `prague`: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quick_acks_growing: Option<bool>,
     /// Smallest retransmission timeout (RFC 6298 rule 2.4), 1 us or more. Standard: 1 s.
@@ -237,7 +240,8 @@ pub struct StackSpec {
     /// Retransmission timeout before the first sample (RFC 6298 rule 2.1). Standard: 1 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_initial: Option<Duration>,
-    /// How round-trip measurements become a timeout: `"ticks"` and `"elapsed-ticks"` need a `tick`. Standard: `exact`; `yats`: `ticks`.
+    /// How round-trip measurements become a timeout: `"ticks"` and `"elapsed-ticks"` need a `tick`. Standard: `exact`; `yats`: `ticks`; `ns-2`:
+    /// `elapsed-ticks`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rto_arithmetic: Option<RtoArithmetic>,
     /// Tick of the clock that the retransmission timer and round-trip measurements use; `"0 s"` is exact (G
@@ -248,7 +252,7 @@ pub struct StackSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick_phase: Option<Duration>,
     /// Whether the retransmission timer expires at a tick of that clock, up to a tick early as BSD's does, or after
-    /// exactly the timeout. Standard: true; `yats`: false.
+    /// exactly the timeout. Standard: true; `yats` and `ns-2`: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer_on_ticks: Option<bool>,
     /// Mean time that a host spends on each segment sent or received. Standard: 0 s.
