@@ -1,5 +1,6 @@
 //! Clocks that are off by a little, and networks in which perfect ones decide who loses.
 
+use celltrain_atm::buffer::PolicyName;
 use celltrain_network::{Options, RunResult, scenario::Scenario};
 
 use crate::common::{discarded, metric, names, read, replicate, value};
@@ -100,6 +101,34 @@ fn check_says_where_phases_lock() {
     ] {
         assert_eq!(notes(&[calm]), [""; 0], "{calm:?}");
     }
+}
+
+/// Where a source gets less than half of an equal part in each replication, and there alone, one may lose everything.
+#[test]
+fn phases_lock_where_the_policy_shares_nothing() {
+    for policy in PolicyName::ALL {
+        let given = [("switch.buffer", "100 cells"), ("switch.discard.policy", policy.name())];
+        let least = |replication| {
+            let delivered = counts(&run(&given, replication), "frames_delivered");
+            let all: f64 = delivered.iter().sum();
+            delivered.into_iter().fold(1.0, |least: f64, frames| least.min(3.0 * frames / all))
+        };
+        let is_told =
+            load(&given).unwrap().notes().unwrap().iter().any(|note| note.contains("may lose everything"));
+        for replication in 0..2 {
+            assert_eq!(is_told, least(replication) < 0.5, "{}: {}", policy.name(), least(replication));
+        }
+    }
+    // Thresholds that are given may be as those of another policy.
+    let notes = |given: &[(&str, &str)]| load(given).unwrap().notes().unwrap();
+    let late = [("switch.discard.policy", "epd-per-vc"), ("switch.discard.epd-per-vc.threshold", "100 %")];
+    assert_eq!(notes(&late).len(), 1);
+    // A limit for each VC helps where the buffer has space for all of them.
+    assert_eq!(notes(&[("switch.vc-buffer", "16 cells")]), [""; 0]);
+    assert_eq!(notes(&[("switch.vc-buffer", "40 cells")]).len(), 1);
+    // Frames of several cells can lose one each.
+    let frames = "{ kind = \"cbr\", rate = \"42.4 Mbit/s\", frame = 32, start = \"0 ms .. 1 ms\" }";
+    assert_eq!(notes(&[("traffic", frames), ("switch.discard.policy", "fba")]).len(), 1);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
-use celltrain_atm::buffer::PolicyName;
+use celltrain_atm::buffer::{DiscardParams, PolicyName};
 use celltrain_engine::{
     quantity::{BitRate, Duration, Tolerance},
     random::Randomness,
@@ -10,7 +10,8 @@ use celltrain_engine::{
 };
 
 use super::{
-    super::spec::{CellRate, Distribution, NodeKind, RateChange, Spec, TieBreak, Traffic},
+    super::spec::{CellRate, Distribution, Framing, NodeKind, RateChange, Spec, TieBreak, Traffic},
+    link::Link,
     offered::Stream,
     parts::{Flow, Graph},
 };
@@ -137,8 +138,35 @@ impl Graph {
         let drawn = spec.tie_break == TieBreak::Random
             && phase(flows[0]).is_some()
             && flows.iter().all(|flow| phase(flow) == phase(flows[0]));
-        flows.iter().all(alike) && flows.iter().any(|flow| input(flow) != input(flows[0])) && !drawn
+        let several = flows.iter().any(|flow| input(flow) != input(flows[0]));
+        flows.iter().all(alike) && several && !drawn && !shares_space(port, flows)
     }
+}
+
+/// Policies under whose standard parameters no VC keeps out the others: they refuse what it holds beyond a share, or refuse at random.
+const SHARING: [PolicyName; 8] = [
+    PolicyName::SelectiveDrop,
+    PolicyName::Fba,
+    PolicyName::Wba,
+    PolicyName::Red,
+    PolicyName::DynamicThreshold,
+    PolicyName::EpdPerVc,
+    PolicyName::VirtualQueuing,
+    PolicyName::ImprovedVirtualQueuing,
+];
+
+/// Whether a port keeps space for each of some flows, whatever the order in which they arrive. It may keep too little for frames of several
+/// cells: one that loses a cell of each frame loses everything.
+fn shares_space(port: &Link, flows: &[&Flow]) -> bool {
+    let whole = |flow: &&Flow| flow.traffic.packet().is_none() && flow.traffic.frame() == Some(1);
+    if port.memory.is_some() || (port.framing == Framing::Cells && !flows.iter().all(whole)) {
+        return false;
+    }
+    let policy = port.discard.policy;
+    let each = port.vc_buffer.units().saturating_mul(flows.len() as u64);
+    let by_limit =
+        policy == PolicyName::TailDrop && port.vc_buffer.unit().is_some() && each <= port.buffer.units();
+    by_limit || (SHARING.contains(&policy) && *port.discard == DiscardParams::of(policy))
 }
 
 /// The links of a flow before this one.
