@@ -113,6 +113,11 @@ fn tables_with<'a>(schema: &'a Json, places: &[&'a Json], key: &str) -> Vec<&'a 
 
 /// The scenario itself, or the tables that are its keys: first those of which it is a value, as `loss` is of `link`.
 fn of_tables_elsewhere(schema: &Json, root: &Node, table: &[&str], key: &str) -> Option<String> {
+    if table.is_empty() && key == "sweep" {
+        return Some(
+            "it is read where `celltrain sweep` runs the file that has it, and nowhere else".to_owned(),
+        );
+    }
     let scenario = (String::new(), false, meanings(schema, schema, Some(root)), Some(root));
     let own = scenario.2.iter().find(|place| has(place, key)).map(|place| &place["properties"][key]);
     let own = own.map(|part| meanings(schema, part, None));

@@ -18,6 +18,8 @@ pub const MAX_EXTENDS: usize = 16;
 /// The most parts of an override's key; the scenario's own keys have fewer.
 const MAX_KEY_PARTS: usize = 16;
 const EXTENDS: &str = "extends";
+/// The table by which a file is a sweep, too. It is not of the scenario: whoever runs the sweep takes it out of that file.
+const SWEEP: &str = "sweep";
 
 /// The merged tables of a scenario and the names of the layers they came from.
 #[derive(Debug, Clone)]
@@ -66,6 +68,13 @@ impl Source {
         open.push(identity);
         let mut below = self.layer(&text, &base, open)?;
         open.pop();
+        if let Some(sweep) = below.table().and_then(|table| table.get(SWEEP)) {
+            let message = format!(
+                "a file that others extend has no [{SWEEP}]: move it to a file of its own with {EXTENDS} = \"{}\"",
+                base.file_name().unwrap_or_default().display()
+            );
+            return Err(self.error(sweep.origin, SWEEP.to_owned(), message));
+        }
         below.merge(node);
         Ok(below)
     }

@@ -153,6 +153,24 @@ fn an_extending_file_wins_key_by_key() {
     assert_eq!(parse(&scenario.to_toml()), scenario, "nothing of the files is needed any more");
 }
 
+/// Only the file that runs as a sweep can have the table.
+#[test]
+fn a_file_that_others_extend_is_no_sweep() {
+    let folder = folder("extended_sweep");
+    let sweep = "\n[sweep]\nreplications = 2\n[sweep.grid]\n\"link.delay\" = [\"1 ms\", \"2 ms\"]\n";
+    fs::write(folder.join("base.toml"), format!("{MINIMAL}{sweep}")).unwrap();
+    fs::write(folder.join("top.toml"), "extends = \"base.toml\"\n").unwrap();
+    let extended = Scenario::load(folder.join("top.toml"), &[]).unwrap_err();
+    assert_eq!(extended.source, folder.join("base.toml").to_str().unwrap());
+    assert_eq!(extended.key, "sweep");
+    assert_eq!(
+        extended.message,
+        "a file that others extend has no [sweep]: move it to a file of its own with extends = \"base.toml\""
+    );
+    let said = error(&format!("{MINIMAL}{sweep}"), &[]);
+    assert!(said.contains("read where `celltrain sweep` runs the file that has it"), "{said}");
+}
+
 #[test]
 fn errors_name_the_file_they_are_in() {
     let folder = folder("blame");
