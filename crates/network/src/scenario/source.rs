@@ -109,11 +109,15 @@ impl Source {
     /// The merged tables as types.
     pub(super) fn spec(&self) -> Result<Spec, ScenarioError> {
         let mut root = self.root.clone();
-        inherit(&mut root);
         assume_greedy(&mut root);
-        read(&root).map_err(|fault| {
+        let mut whole = root.clone();
+        inherit(&mut whole);
+        read(&whole).map_err(|fault| {
             let origin = fault.origin.unwrap_or(root.origin);
-            self.error(origin, fault.key(), fault.message)
+            // What a flow or a group inherits is wrong where it was given: there nothing is laid over it.
+            let given = read::<Spec>(&root).err().filter(|given| given.origin == fault.origin);
+            let key = given.map(|given| given.key()).filter(|given| is_inherited(given, &fault.key()));
+            self.error(origin, key.unwrap_or_else(|| fault.key()), fault.message)
         })
     }
 
@@ -126,6 +130,16 @@ impl Source {
     pub(super) fn error_at(&self, key: &str, message: String) -> ScenarioError {
         self.error(self.root.deepest(key.split('.')).origin, key.to_owned(), message)
     }
+}
+
+/// Whether `key` is that of what a flow or a group inherits under `given`, such as `group.0.tcp.nagle` under `tcp.nagle`.
+fn is_inherited(given: &str, key: &str) -> bool {
+    let own = |key: &str| -> String {
+        let parts: Vec<_> = key.split('.').collect();
+        let of_heir = matches!(parts[0], "flow" | "group");
+        parts[if of_heir { parts.len().min(2) } else { 0 }..].join(".")
+    };
+    own(given) == own(key)
 }
 
 /// A `[traffic]` that says a start and nothing else is the default traffic with that start.

@@ -171,6 +171,24 @@ fn a_file_that_others_extend_is_no_sweep() {
     assert!(said.contains("read where `celltrain sweep` runs the file that has it"), "{said}");
 }
 
+/// What groups and flows inherit is wrong where it was given.
+#[test]
+fn errors_name_the_key_that_was_given() {
+    let group = "[[group]]\nname = \"g\"\nflows = 2\ntcp = { stack = \"linux\" }\n";
+    let flow = "[[flow]]\nname = \"g1\"\ntcp.rto-min = \"1 s\"\n";
+    let text = format!(
+        "schema = 1\nname = \"g\"\nduration = \"1 s\"\n[topology]\nkind = \"dumbbell\"\n{group}{flow}"
+    );
+    for (key, value) in
+        [("tcp.nagle", "yes"), ("tcp.bogus", "1"), ("group.0.tcp.nagle", "yes"), ("flow.0.tcp.nagle", "yes")]
+    {
+        let error = Scenario::from_toml(&text, "a.toml", &set(key, value)).unwrap_err();
+        assert_eq!(error.to_string().split(": ").nth(1), Some(key), "{error}");
+    }
+    let own = text.replace("stack = \"linux\"", "nagle = \"yes\"");
+    assert_eq!(Scenario::from_toml(&own, "a.toml", &[]).unwrap_err().key, "group.0.tcp.nagle");
+}
+
 #[test]
 fn errors_name_the_file_they_are_in() {
     let folder = folder("blame");
