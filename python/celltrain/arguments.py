@@ -13,6 +13,7 @@ from typing import Any
 from celltrain.errors import InputError
 
 __all__ = [
+    "bare_key",
     "called",
     "claimed",
     "count",
@@ -52,6 +53,17 @@ def text(name: str, value: object) -> str:
     if not _is_unicode(value):
         raise expected(name, "text of characters that Unicode has", value)
     return value
+
+
+def bare_key(where: str, key: str) -> None:
+    """Refuses a dotted key with spaces around it or its dots: two keys that differ in nothing else are one.
+
+    Raises:
+        InputError: it has some.
+    """
+    bare = ".".join(part.strip() for part in key.split("."))
+    if key != bare:
+        raise InputError(f"{where}: the key '{key}' has spaces around it or its dots: write {bare}")
 
 
 def _is_unicode(value: str) -> bool:

@@ -171,6 +171,25 @@ def test_a_key_that_is_there_twice_is_refused(scenario: ct.Scenario, scenario_fi
         ct.load(scenario_file, [("seed", "1"), ("seed", "1")])
 
 
+@pytest.mark.parametrize("key", ["tcp.mss ", " tcp.mss", "tcp. mss"])
+def test_keys_have_no_spaces_around_them(scenario: ct.Scenario, key: str) -> None:
+    """Two that differ in nothing else would be one."""
+    with pytest.raises(ct.ScenarioError, match=r"no spaces around it or its dots: write tcp\.mss$"):
+        scenario.with_({key: "500 B"})
+    values = {"tcp.mss": ["500 B", "600 B"], key: ["700 B", "800 B"]}
+    with pytest.raises(ct.InputError, match=r"the grid of a sweep: .*: write tcp\.mss$"):
+        ct.sweep(scenario, grid=values)
+    with pytest.raises(ct.InputError, match=r"the zip of a sweep: .*: write tcp\.mss$"):
+        ct.sweep(scenario, zip=values)
+
+
+def test_spaces_around_the_sign_of_a_setting_are_not_of_its_key(cli: "Cli", scenario_file: Path) -> None:
+    plain = cli("check", scenario_file, "--set", "tcp.mss=500 B")
+    assert cli("check", scenario_file, "--set", "tcp.mss = 500 B").out == plain.out
+    wrong = cli("check", scenario_file, "--set", "tcp. mss=500 B")
+    assert "no spaces around it or its dots: write tcp.mss" in wrong.err
+
+
 def test_a_value_that_is_no_setting_is_refused(scenario: ct.Scenario) -> None:
     with pytest.raises(ct.InputError, match=r"seed: expected text, a number.*, not <object"):
         scenario.with_({"seed": object()})

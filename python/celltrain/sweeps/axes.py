@@ -146,6 +146,8 @@ def _named_values(what: str, table: object, *, distinct: bool = True) -> dict[st
         raise InputError(
             f"the {what} of a sweep names parameters and their values; it holds nothing of the kind"
         )
+    for key in map(str, table):
+        arguments.bare_key(f"the {what} of a sweep", key)
     try:
         named = {str(key): _values(str(key), value) for key, value in table.items()}
     except RecursionError:

@@ -86,7 +86,11 @@ impl Source {
         self.layers.push(name.clone());
         let origin = Origin { layer, line: None };
         let fault = |message: String| ScenarioError::new(&name, None, key, &message);
-        let keys: Vec<_> = key.split('.').map(str::trim).collect();
+        let keys: Vec<_> = key.split('.').collect();
+        if keys.iter().any(|part| part.trim() != *part) {
+            let plain = keys.iter().map(|part| part.trim()).collect::<Vec<_>>().join(".");
+            return Err(fault(format!("a key has no spaces around it or its dots: write {plain}")));
+        }
         if keys.iter().any(|part| part.is_empty()) || keys.len() > MAX_KEY_PARTS {
             return Err(fault("expected a dotted key such as switch.buffer".to_owned()));
         }

@@ -189,6 +189,15 @@ fn errors_name_the_key_that_was_given() {
     assert_eq!(Scenario::from_toml(&own, "a.toml", &[]).unwrap_err().key, "group.0.tcp.nagle");
 }
 
+/// Two keys that differ in spaces would be one.
+#[test]
+fn keys_of_overrides_have_no_spaces_around_them() {
+    for key in [" link.delay", "link.delay ", "link. delay", "link.delay\t"] {
+        let error = Scenario::from_toml(MINIMAL, "a.toml", &set(key, "2 ms")).unwrap_err();
+        assert!(error.message.ends_with("no spaces around it or its dots: write link.delay"), "{error}");
+    }
+}
+
 #[test]
 fn errors_name_the_file_they_are_in() {
     let folder = folder("blame");
