@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import celltrain as ct
+from celltrain import statistics
 from celltrain.notes.advice import advice
 
 BESIDE: dict[str, Any] = {
@@ -146,6 +147,18 @@ def test_a_flow_that_another_one_locks_out_in_some_replications_is_named() -> No
         better = ct.run(scenario.with_(helps), replications=6)
         assert min(goodput for (goodput,) in better.rows("flows", "goodput")) > 10e6, helps
         assert starved(better) == []
+
+
+def test_a_guarantee_that_is_missed_in_some_replications_is_named() -> None:
+    """What a VC gets beyond its guarantee in others does not make up for it."""
+    found = ct.run(ct.Scenario.from_dict(LOCKED | {"vc": {"mcr": "10 Mbit/s"}}), replications=6)
+    of_first = [goodput for flow, goodput in found.rows("flows", "flow", "goodput") if flow == "1"]
+    nothing = of_first.count(0.0)
+    assert nothing > 0
+    assert statistics.mean(of_first) > 10e6
+    (note,) = [line for line in advice(found) if "than its guarantee" in line]
+    said = 'the VC of flow "1" asks for more than its guarantee (vc.mcr) and gets 0.0 % of it'
+    assert note == f"in {nothing} of 6 replications {said}"
 
 
 def test_a_flow_that_gets_little_is_not_starved() -> None:
