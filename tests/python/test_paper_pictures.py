@@ -37,6 +37,13 @@ def _paper(tmp_path: Path, scenario: ct.Scenario, change: tuple[str, str]) -> pa
     return papers.describe(str(folder))
 
 
+def test_keys_of_settings_have_no_spaces_around_them(scenario: ct.Scenario, tmp_path: Path) -> None:
+    """Beside `link.delay` the other key would be the same setting."""
+    paper = _paper(tmp_path, scenario, ('"link.delay" = "2 ms"', '"link.delay " = "2 ms"'))
+    with pytest.raises(ct.ScenarioError, match=r"no spaces around it or its dots: write link\.delay$"):
+        papers.reproduce(paper, tables=["Table 1"], replications=1)
+
+
 @pytest.mark.parametrize(
     ("value", "taken"),
     [(2.0, 200.0), (Range(1, 2), Range(100, 200)), (Range(None, 5), Range(None, 500)), (None, None)],
