@@ -29,10 +29,11 @@ def moved(manifest: Mapping[str, Any]) -> list[str]:
     if now == then:
         return []
     values, today = dict(_leaves(then)), dict(_leaves(now))
+    version = manifest.get("celltrain", "?")
     keys = [key for key in {**values, **today} if values.get(key) != today.get(key)]
     return [
-        f"{key} was {_shown(values.get(key))} in celltrain {manifest.get('celltrain', '?')}, and the same "
-        f"scenario has {_shown(today.get(key))} today"
+        f"{key} was {_shown(values.get(key), 'not there')} in celltrain {version}, and the same "
+        f"scenario has {_shown(today.get(key), 'none')} today"
         for key in keys
     ]
 
@@ -49,5 +50,5 @@ def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
         yield key, value
 
 
-def _shown(value: object) -> str:
-    return "not there" if value is None else toml_value(value)
+def _shown(value: object, nothing: str) -> str:
+    return nothing if value is None else toml_value(value)

@@ -92,7 +92,7 @@ def test_defaults_that_moved_are_named(scenario: ct.Scenario, tmp_path: Path, cl
     older(path, **{"delayed-ack": "500 ms", "quick-ack": True})
     lines = [
         'tcp.delayed-ack was "500 ms" in celltrain 0.0.1, and the same scenario has "200 ms" today',
-        "tcp.quick-ack was true in celltrain 0.0.1, and the same scenario has not there today",
+        "tcp.quick-ack was true in celltrain 0.0.1, and the same scenario has none today",
     ]
     assert moved(manifests.read_manifest(path)) == lines
     assert advice(ct.Result.read(path))[:2] == lines
