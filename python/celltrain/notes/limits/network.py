@@ -1,6 +1,6 @@
 """Which ports flows cross, which of them are full, and of whose cells."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -68,14 +68,20 @@ class Network:
         if self._scenario is None:
             return None
         _, back = self._ways[flow.name]
-        return next((port for port in back if self._discards_acks(port)), None)
+        return next((port for port in back if port in self._discarding_acks), None)
 
-    def _discards_acks(self, name: str) -> bool:
-        port = self.ports.known[name]
-        if port.discarded == 0:
-            return False
-        data = sum(one.discarded for one in self.flows if name in self.crossed(one) and one.discarded > 0)
-        return port.discarded > (1 + ROUNDING) * data * port.replications
+    @cached_property
+    def _discarding_acks(self) -> Container[str]:
+        data: dict[str, float] = {}
+        """The most that each port can have discarded of data, in a replication."""
+        for flow in self.flows:
+            for name in self.crossed(flow) if flow.discarded > 0 else ():
+                data[name] = data.get(name, 0.0) + flow.discarded
+        return {
+            name
+            for name, port in self.ports.known.items()
+            if port.discarded > (1 + ROUNDING) * data.get(name, 0.0) * port.replications
+        }
 
     @cached_property
     def _ways(self) -> Mapping[Any, tuple[Mapping[str, float], Mapping[str, float]]]:
