@@ -221,13 +221,15 @@ impl Channel {
         let mut cells = 0;
         let mut input = self.merge.lend_alone(streams);
         loop {
-            let due = until.min(self.next_event());
+            // What comes within the same picosecond may be ahead of the next packet.
+            let next = self.next_event();
+            let due = until.min(next.saturating_add(1));
             if let Some(train) = input.as_mut().and_then(|input| input.next(due)) {
                 cells += u64::from(train.count);
                 self.on_train(train, streams);
-            } else if due < until {
+            } else if next < until {
                 cells += 1;
-                self.let_go(until, streams);
+                self.let_go(due, streams);
             } else {
                 break;
             }
@@ -429,23 +431,22 @@ impl Channel {
         let payloads = self.parts.vcs.get(train.item.vc).payloads;
         let payloads = payloads.expect("a VC whose packets are numbered anew has a payload queue");
         let packet = *streams.contents.packets[payloads].take(train.item.frame);
-        let time = train.first.ps();
+        let at = train.first;
         match &mut self.parts.reordering {
-            None => self.go_on(train.first, train.item, packet, streams),
+            None => self.go_on(at, train.item, packet, streams),
             Some(reordering) => {
-                if reordering.enter(time, train.item, packet) {
-                    self.fingerprint.mix(time ^ u64::from(train.item.vc) << 40);
+                if reordering.enter(at, train.item, packet) {
+                    self.fingerprint.mix(at.ps() ^ u64::from(train.item.vc) << 40);
                 }
             }
         }
     }
 
-    /// Lets packets go on whose time has come before `until`, the first of them at least.
+    /// Lets the next packet go on, if its time comes before `until`.
     fn let_go(&mut self, until: Time, streams: &mut Streams) {
         let Some(reordering) = &mut self.parts.reordering else { return };
-        let next = reordering.next();
-        let Some((time, cell, packet)) = reordering.leave(until.min(next + 1)) else { return };
-        self.go_on(Instant::at(time), cell, packet, streams);
+        let Some((at, cell, packet)) = reordering.leave(until) else { return };
+        self.go_on(at, cell, packet, streams);
     }
 
     /// A packet goes on, on one of the ways of its VC if it has several. In the order in which packets arrive now they get their numbers.

@@ -216,6 +216,25 @@ fn sources_that_fill_a_link_exactly_lose_nothing_at_any_rate() {
     }
 }
 
+/// A share of the packets is held back, and the others go on as without it: a link that may hold packets back keeps their instants to the
+/// last bit. Rounded to picoseconds, packets came before the departure that makes room for them.
+#[test]
+fn a_link_that_holds_packets_back_keeps_the_instants_at_which_they_arrive() {
+    let packets =
+        [("link.framing", "packets"), ("traffic.packet", "1500 B"), ("link.access.rate", "1 Gbit/s")];
+    for trunk in [155_520_000, 149_760_000, 622_080_000, 33_000_000] {
+        for sources in 2..=3 {
+            let buffer = format!("{sources} packets");
+            for share in ["0.0", "1.0"] {
+                let reorder = format!("{{ share = {share}, delay = \"1 ms\" }}");
+                let own = [("switch.buffer", buffer.as_str()), ("link.access.reorder", &reorder)];
+                let settings = filled_exactly(sources, trunk, &[&packets[..], &own].concat());
+                assert_eq!(lost(&settings), [0.0; 2], "{sources} sources, {trunk}, {share}");
+            }
+        }
+    }
+}
+
 #[test]
 fn shaped_sources_and_links_that_change_their_rate_are_in_step_too() {
     let half = "77760000 bit/s";
