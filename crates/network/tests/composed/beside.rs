@@ -35,7 +35,11 @@ pub(crate) fn look_beside(trial: &mut Trial, usual: &RunResult, _: u64) {
 }
 
 /// The run of another scenario, unless that is refused: what suits one need not suit the other.
-fn other_run(trial: &mut Trial, what: &str, scenario: Result<Scenario, ScenarioError>) -> Option<RunResult> {
+pub(crate) fn other_run(
+    trial: &mut Trial,
+    what: &str,
+    scenario: Result<Scenario, ScenarioError>,
+) -> Option<RunResult> {
     let scenario = scenario.ok()?;
     let graph = by_the_fastest_clocks(scenario.graph().ok()?, scenario.spec().link.rate_spread);
     let (most, mut rounds) = (most_rounds(&scenario, &graph), 0);
@@ -95,12 +99,16 @@ fn with_another(text: &str) -> Option<String> {
 
 /// What was measured, without the rows of the other network.
 fn without_another(table: &Measured) -> Measured {
+    rows_of(table, |name| !name.contains(ELSEWHERE))
+}
+
+/// The rows of a table whose names are kept.
+pub(crate) fn rows_of(table: &Measured, is_kept: impl Fn(&str) -> bool) -> Measured {
     let names = table.columns().iter().find_map(|(_, _, column)| match column {
         Column::Text(names) => Some(names),
         _ => None,
     });
-    let kept: Vec<_> =
-        names.expect("a column of names").iter().map(|name| !name.contains(ELSEWHERE)).collect();
+    let kept: Vec<_> = names.expect("a column of names").iter().map(|name| is_kept(name)).collect();
     fn of<T: Clone>(values: &[T], kept: &[bool]) -> Vec<T> {
         std::iter::zip(values, kept).filter(|(_, kept)| **kept).map(|(value, _)| value.clone()).collect()
     }

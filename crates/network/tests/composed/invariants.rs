@@ -10,7 +10,7 @@ use celltrain_network::{
     scenario::{Framing, Graph, Link, NodeKind, Scenario, ScenarioError},
 };
 
-use crate::{beside, captures, measures, panics::caught, ports, stops, watched};
+use crate::{beside, captures, equal, measures, panics::caught, ports, stops, watched};
 
 const RANDOM_VISITS: &str = "random visits";
 const LONG_VISITS: &str = "long visits in reverse";
@@ -70,8 +70,9 @@ pub(crate) fn look_for(text: &str, kind: &str) -> Outcome {
         }
         Ok(Err(_)) => Outcome::Refused,
         Ok(Ok((scenario, graph))) => {
-            let mut trial = Trial { scenario, graph, failures: Vec::new(), hops: 0, busy: Vec::new() };
-            trial.all(kind);
+            let asked = kind.to_owned();
+            let mut trial = Trial { scenario, graph, asked, failures: Vec::new(), hops: 0, busy: Vec::new() };
+            trial.all();
             trial.written_out();
             Outcome::Ran { hops: trial.hops, failures: trial.failures, busy: trial.busy }
         }
@@ -124,13 +125,15 @@ pub(crate) struct Trial {
     pub(crate) scenario: Scenario,
     /// The network; each link is as fast as its clock may make it, so that bounds hold for whatever clock is drawn.
     pub(crate) graph: Graph,
+    /// The kind of failure that is looked for; any if it is empty.
+    pub(crate) asked: String,
     failures: Vec<Failure>,
     hops: u64,
     busy: Vec<String>,
 }
 
 impl Trial {
-    fn all(&mut self, kind: &str) {
+    fn all(&mut self) {
         let Some(usual) = self.run("plain run", &[], |_| {}, |_| {}) else { return };
         self.busy = ports::busy(&self.graph, &usual);
         self.failures.extend(measures::in_range(&usual));
@@ -138,7 +141,7 @@ impl Trial {
         self.failures.extend(measures::transfers(&self.scenario, &self.graph, &usual));
         self.failures.extend(measures::distributions(&self.scenario, &usual));
         let lots = self.lots();
-        let sides: [Side; 9] = [
+        let sides: [Side; 10] = [
             (&[RANDOM_VISITS, LONG_VISITS, IN_PARTS], Self::schedules),
             (&[RECORDING, captures::OUT_OF_ORDER], Self::recordings),
             (&[STORED, NO_LIMIT, NO_MEMORY_LIMIT], Self::services),
@@ -147,10 +150,11 @@ impl Trial {
             (&[watched::WATCHED, watched::FOLLOWED], watched::watch),
             (&[beside::BESIDE], beside::look_beside),
             (&[beside::LONGER], beside::look_longer),
+            (&[equal::EQUAL], equal::look_equal),
             (&[""], Self::whole_run),
         ];
-        let first = |names: &[&str]| names.iter().any(|name| kind.starts_with(name));
-        let chosen = sides.iter().position(|(names, _)| first(names)).filter(|_| !kind.is_empty());
+        let first = |names: &[&str]| names.iter().any(|name| self.asked.starts_with(name));
+        let chosen = sides.iter().position(|(names, _)| first(names)).filter(|_| !self.asked.is_empty());
         for (place, (_, side)) in sides.iter().enumerate() {
             if chosen.is_none_or(|chosen| chosen == place) {
                 side(self, &usual, lots);

@@ -6,6 +6,7 @@ mod captures;
 mod cell_traces;
 mod coverage;
 mod draw;
+mod equal;
 mod generate;
 mod groups;
 mod invariants;
@@ -67,6 +68,7 @@ fn a_fixed_set_of_scenarios_holds_in_every_respect() {
         .chain(disciplines)
         .chain(allocators)
         .chain(ways)
+        .chain(equal::names())
         .filter(|fact| !busy.contains(fact))
         .collect();
     failed.extend(idle.into_iter().map(|fact| format!("in no scenario: {fact}")));

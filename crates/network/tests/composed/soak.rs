@@ -17,7 +17,7 @@ use celltrain_network::scenario::Scenario;
 
 use crate::{
     generate::case,
-    invariants::{Outcome, look},
+    invariants::{Outcome, look_for},
     schema::Schema,
     shrink::shrunk,
 };
@@ -26,6 +26,8 @@ use crate::{
 const WORK: &str = "CELLTRAIN_SOAK_WORK";
 /// Kinds of failures that have been printed in full, by lines.
 const SHOWN: &str = "CELLTRAIN_SOAK_SHOWN";
+/// The kinds of failures that are looked for alone, by what they begin with, such as `equal`.
+const ASKED: &str = "KIND";
 /// How long a scenario may take, in seconds, before its process is ended: a hundred times as long as any should.
 const PATIENCE: u64 = 180;
 /// How many failures of a kind are shrunk and printed in full.
@@ -54,11 +56,12 @@ fn worker() {
     let (seed, first, step) = (next(), next(), next());
     let schema = Schema::new();
     let shown = std::env::var(SHOWN).unwrap_or_default();
+    let asked = std::env::var(ASKED).unwrap_or_default();
     let mut in_full: BTreeMap<String, u64> = shown.lines().map(|kind| (kind.to_owned(), IN_FULL)).collect();
     for index in (0..).map(|number| first + number * step) {
         say(&format!("begin {index}"));
         let made = case(&schema, seed, index, true);
-        match look(&made.text) {
+        match look_for(&made.text, &asked) {
             Outcome::Refused => say("refused"),
             Outcome::Ran { hops, failures, busy } => {
                 busy.iter().for_each(|fact| say(&format!("busy {fact}")));
@@ -251,7 +254,7 @@ fn ticks() -> Receiver<()> {
     receiver
 }
 
-/// Looks at the scenario in `FILE`, and prints what does not hold, with every panic:
+/// Looks at the scenario in `FILE`, from the side of `KIND` if that is given, and prints what does not hold, with every panic:
 /// `FILE=… cargo test -p celltrain-network --test composed -- --ignored --exact soak::one --nocapture`.
 #[test]
 #[ignore = "for a file of one's own"]
@@ -259,7 +262,7 @@ fn one() {
     crate::panics::print();
     let file = std::env::var("FILE").expect("FILE names a scenario");
     let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
-    match look(&text) {
+    match look_for(&text, &std::env::var(ASKED).unwrap_or_default()) {
         Outcome::Refused => println!("refused"),
         Outcome::Ran { hops, failures, .. } => {
             failures.iter().for_each(|failure| println!("FAILED {}\n  {}", failure.kind, failure.detail));
