@@ -168,8 +168,8 @@ growth: build ## Count how the cost of a hop grows with the network, and draw do
 	$(BIN)/python benches/growth.py draw
 
 .PHONY: soak
-soak: ## Run random scenarios: SECONDS=60 or SCENARIOS=N, on JOBS=1 processes, SEED=S to repeat.
-	SECONDS=$(SECONDS) SCENARIOS=$(SCENARIOS) JOBS=$(JOBS) SEED=$(SEED) RUST_BACKTRACE=0 \
+soak: ## Run random scenarios: SECONDS=60 or SCENARIOS=N, on JOBS=1 processes, SEED=S to repeat, KIND=equal for equalities alone.
+	SECONDS=$(SECONDS) SCENARIOS=$(SCENARIOS) JOBS=$(JOBS) SEED=$(SEED) KIND=$(KIND) RUST_BACKTRACE=0 \
 		cargo test --locked --quiet --package celltrain-network --test composed -- --ignored --exact soak::soak --nocapture
 
 .PHONY: soak-experiments

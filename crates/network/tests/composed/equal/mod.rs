@@ -30,6 +30,18 @@ use crate::{
 /// What the kinds of failures that are found here begin with.
 pub(crate) const EQUAL: &str = "equal";
 
+/// What suits few scenarios, the rarest last: each has the turns of those before it, where these do not suit.
+const SELDOM: [&str; 8] = [
+    "push-out with one VC",
+    "per-vc with one VC is double-epd",
+    "fq-codel with one VC is codel",
+    "policies of shares with one VC are epd",
+    "slots that all hold a cell are cbr",
+    "what is shaped to a rate conforms to it",
+    "other units of time",
+    "gaps in place of times",
+];
+
 /// Two scenarios that must count the same.
 struct Pair {
     /// One of them, if it is not the scenario itself.
@@ -158,7 +170,8 @@ pub(crate) fn look_equal(trial: &mut Trial, usual: &RunResult, _: u64) {
         });
         return;
     }
-    let all: Vec<_> = equivalences().collect();
+    let mut all: Vec<_> = equivalences().collect();
+    all.sort_by_key(|one| SELDOM.iter().position(|name| *name == one.name).map_or(0, |place| 1 + place));
     let first = (trial.scenario.spec().seed % all.len() as u64) as usize;
     let mut turns = all.iter().cycle().skip(first).take(all.len());
     let _ = turns.any(|one| one.look(trial, usual));

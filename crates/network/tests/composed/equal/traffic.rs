@@ -1,5 +1,6 @@
 //! Kinds of traffic that are others at some of their parameters.
 
+use celltrain_engine::quantity::Duration;
 use celltrain_network::scenario::{Flow, Framing};
 use celltrain_tcp::CongestionKind;
 use toml::{Table, Value};
@@ -91,55 +92,55 @@ fn one_short_flow(case: &Case<'_>, _: &mut Draw) -> Option<Pair> {
 
 /// Packets of one size, for flows that say nothing of their own.
 fn one_size(case: &Case<'_>, draw: &mut Draw) -> Option<Pair> {
-    let mut one = case.text();
     let mut traffic = Table::new();
     put(&mut traffic, "kind", "poisson");
     put(&mut traffic, "rate", draw.source_rate());
     put(&mut traffic, "packet", format!("{} B", draw.whole(400, 3000)));
-    put(&mut one, "traffic", traffic);
+    let one = with_traffic(case, traffic);
     let mut other = one.clone();
     put(&mut other, "traffic.packet-distribution", "fixed");
     case.carries(Framing::Packets).then_some(Pair { one: Some(one), other })
 }
 
-/// A constant rate, as recorded times.
+/// A constant rate and recorded times, for flows that say nothing of their own.
 fn as_recorded(case: &Case<'_>, draw: &mut Draw) -> Option<Pair> {
     let duration = case.spec.duration.0;
     // Slots of whole picoseconds, and cells by the thousand.
     let slot = (duration / draw.whole(5, 2000)).max(1_000);
     let slot = 1_000 << (slot / 1_000).ilog2();
-    let suits = |traffic: &Table| is(traffic, "cbr") && !traffic.contains_key("packet");
-    let one = in_other_words(case, |traffic| {
-        if suits(traffic) {
-            put(traffic, "rate", format!("{} bit/s", 424_000_000_000_000 / slot));
-        }
-        suits(traffic)
-    })?;
-    let other = in_other_words(case, |traffic| {
-        let suits = suits(traffic);
-        if suits {
-            traffic.remove("rate");
-            put(traffic, "kind", "trace");
-            let times =
-                (0..=duration / slot).map(|cell| value(&celltrain_engine::quantity::Duration(cell * slot)));
-            put(traffic, "times", Value::Array(times.collect()));
-        }
-        suits
-    })?;
+    let frame = draw.whole(1, 40) as i64;
+    let of = |kind: &str, key: &str, what: Value| {
+        let mut traffic = Table::new();
+        put(&mut traffic, "kind", kind);
+        put(&mut traffic, "frame", frame);
+        put(&mut traffic, key, what);
+        with_traffic(case, traffic)
+    };
+    let times = (0..=duration / slot).map(|cell| value(&Duration(cell * slot)));
+    let other = of("trace", "times", Value::Array(times.collect()));
+    let one = of("cbr", "rate", format!("{} bit/s", 424_000_000_000_000 / slot).into());
     // A source at a constant rate has the clock of its link.
     let suits = case.spec.link.rate_spread.0 == 0 && 424_000_000_000_000 % slot == 0;
-    suits.then_some(Pair { one: Some(one.other), other: other.other })
+    (suits && case.carries(Framing::Cells)).then_some(Pair { one: Some(one), other })
+}
+
+/// The scenario with another `[traffic]`.
+fn with_traffic(case: &Case<'_>, traffic: Table) -> Table {
+    let mut text = case.text();
+    put(&mut text, "traffic", traffic);
+    // Segments of TCP may be none.
+    text.remove("loss");
+    text
 }
 
 /// Gaps in place of times.
 fn gaps(case: &Case<'_>, _: &mut Draw) -> Option<Pair> {
     in_other_words(case, |traffic| {
         let Some(Value::Array(times)) = traffic.remove("times") else { return false };
-        let parse = |time: &Value| time.as_str()?.parse::<celltrain_engine::quantity::Duration>().ok();
+        let parse = |time: &Value| time.as_str()?.parse::<Duration>().ok();
         let times: Vec<_> = times.iter().filter_map(parse).collect();
         let before = std::iter::once(0).chain(times.iter().map(|time| time.0));
-        let gaps = std::iter::zip(&times, before)
-            .map(|(time, before)| value(&celltrain_engine::quantity::Duration(time.0 - before)));
+        let gaps = std::iter::zip(&times, before).map(|(time, before)| value(&Duration(time.0 - before)));
         put(traffic, "gaps", Value::Array(gaps.collect()));
         true
     })

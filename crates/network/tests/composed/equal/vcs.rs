@@ -10,7 +10,7 @@ use toml::Table;
 
 use super::{
     Apart, Equivalence, Pair,
-    case::{Case, table, value},
+    case::{Case, Vc, table, value},
 };
 use crate::draw::Draw;
 
@@ -30,24 +30,41 @@ fn of_contracts(
     (!chosen.is_empty()).then(|| Pair::with(text)).flatten()
 }
 
+/// Whether a VC of cells that are spaced in the host has its first link to itself, which changes nothing about their distances.
+fn is_alone(case: &Case<'_>, vcs: &[Vec<Vc>], flow: &Flow) -> bool {
+    let (first, contract) = (&case.graph.links[flow.route[0]], &flow.contract);
+    contract.spacing == Spacing::Cells
+        && contract.category != Category::Abr
+        && contract.policing == Policing::None
+        && vcs[flow.route[0]].len() == 1
+        && !first.changes_rate()
+        && !first.is_impaired()
+        && case.spec.link.rate_spread.0 == 0
+}
+
 /// The line rate as the peak rate of VCs that have their first link to themselves.
 fn line_rate(case: &Case<'_>, _: &mut Draw) -> Option<Pair> {
     let vcs = case.vcs();
-    let suits = |_: usize, flow: &Flow| {
-        let first = flow.route[0];
-        let contract = &flow.contract;
-        contract.pcr.is_none()
-            && contract.spacing == Spacing::Cells
-            && contract.category != Category::Abr
-            && contract.policing == Policing::None
-            && vcs[first].len() == 1
-            && !case.graph.links[first].changes_rate()
-    };
+    let suits = |_: usize, flow: &Flow| flow.contract.pcr.is_none() && is_alone(case, &vcs, flow);
     let say = |text: &mut Table, number: usize| {
         let rate = case.graph.links[case.graph.flows[number].route[0]].rate;
         case.of_vc(text, number, &[("pcr", value(&rate))]);
     };
-    (case.spec.link.rate_spread.0 == 0).then(|| of_contracts(case, suits, say)).flatten()
+    of_contracts(case, suits, say)
+}
+
+/// A policer of what is shaped to the same rate.
+fn conforming(case: &Case<'_>, draw: &mut Draw) -> Option<Pair> {
+    let (vcs, pcr, has_scr) = (case.vcs(), draw.source_rate(), draw.chance(0.5));
+    let suits = |_: usize, flow: &Flow| is_alone(case, &vcs, flow);
+    let of = |policing: &str| {
+        let mut settings = vec![("pcr", pcr.as_str().into()), ("policing", policing.into())];
+        if has_scr {
+            settings.push(("scr", pcr.as_str().into()));
+        }
+        of_contracts(case, suits, |text, number| case.of_vc(text, number, &settings))
+    };
+    Some(Pair { one: Some(of("none")?.other), other: of("discard-cells")?.other })
 }
 
 /// A policer of cells with an endless tolerance.
@@ -139,6 +156,12 @@ fn idle_priority(case: &Case<'_>, _: &mut Draw) -> Option<Pair> {
 }
 
 pub(super) const ALL: &[Equivalence] = &[
+    Equivalence {
+        name: "what is shaped to a rate conforms to it",
+        because: "docs/reference/scenario.md, vc.pcr: the host keeps the VC at it, and a policer enforces it",
+        words: conforming,
+        apart: Apart::Nothing,
+    },
     Equivalence {
         name: "weights by which nothing is divided",
         because: "docs/reference/scenario.md, vc.weight: schedulers and virtual queues divide by weight",
