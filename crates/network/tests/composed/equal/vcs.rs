@@ -56,7 +56,8 @@ fn line_rate(case: &Case<'_>, _: &mut Draw) -> Option<Pair> {
 /// A policer of what is shaped to the same rate.
 fn conforming(case: &Case<'_>, draw: &mut Draw) -> Option<Pair> {
     let (vcs, pcr, has_scr) = (case.vcs(), draw.source_rate(), draw.chance(0.5));
-    let suits = |_: usize, flow: &Flow| is_alone(case, &vcs, flow);
+    let suits =
+        |_: usize, flow: &Flow| is_alone(case, &vcs, flow) && (has_scr || flow.contract.scr.is_none());
     let of = |policing: &str| {
         let mut settings = vec![("pcr", pcr.as_str().into()), ("policing", policing.into())];
         if has_scr {
