@@ -61,11 +61,11 @@ transposed = true
 
 [[table.columns]]
 name = "one"
-settings = { topology.sources = 1, traffic = { kind = "greedy", start = "0 ms" } }
+settings = { "topology.sources" = 1, traffic = { kind = "greedy", start = "0 ms" } }
 
 [[table.columns]]
 name = "two"
-settings = { topology.sources = 1, link.delay = "2 ms", traffic = { kind = "greedy", start = "0 ms" } }
+settings = { "topology.sources" = 1, "link.delay" = "2 ms", traffic = { kind = "greedy", start = "0 ms" } }
 
 [[figure]]
 name = "Figure 1"
