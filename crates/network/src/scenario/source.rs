@@ -18,7 +18,7 @@ pub const MAX_EXTENDS: usize = 16;
 /// The most parts of an override's key; the scenario's own keys have fewer.
 const MAX_KEY_PARTS: usize = 16;
 const EXTENDS: &str = "extends";
-/// The table by which a file is a sweep, too. It is not of the scenario: whoever runs the sweep takes it out of that file.
+/// The table that makes a file a sweep as well. A scenario has no such key: `celltrain sweep` removes the table from the file that it runs.
 const SWEEP: &str = "sweep";
 
 /// The merged tables of a scenario and the names of the layers they came from.
