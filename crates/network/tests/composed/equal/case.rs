@@ -43,7 +43,7 @@ impl<'a> Case<'a> {
         &self.graph.nodes[node].name
     }
 
-    /// The VCs that cross each link. Those of packets on several ways are one VC on each.
+    /// The VCs that cross each link. Those of packets on several paths are one VC on each.
     pub(super) fn vcs(&self) -> Vec<Vec<Vc>> {
         let mut vcs = vec![Vec::new(); self.graph.links.len()];
         for (number, flow) in

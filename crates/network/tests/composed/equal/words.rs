@@ -96,7 +96,7 @@ fn lost_in_vain(case: &Case<'_>, draw: &mut Draw) -> Option<Pair> {
     Pair::with(text)
 }
 
-/// Shortest ways, written out.
+/// Shortest paths, written out.
 fn routed(case: &Case<'_>, _: &mut Draw) -> Option<Pair> {
     let mut text = case.text();
     let graph = case.graph;
@@ -212,14 +212,14 @@ pub(super) const ALL: &[Equivalence] = &[
         apart: Apart::Nothing,
     },
     Equivalence {
-        name: "shortest ways written out",
+        name: "shortest paths written out",
         because: "docs/reference/scenario.md, flow.route: the shortest path if not given",
         words: routed,
         apart: Apart::Nothing,
     },
     Equivalence {
         name: "settings of what is not there",
-        because: "docs/reference/scenario.md, [aal5], [host], link.overhead, routing.weights: each is about cells, IP, packets or several ways",
+        because: "docs/reference/scenario.md, [aal5], [host], link.overhead, routing.weights: each is about cells, IP, packets or several paths",
         words: idle,
         apart: Apart::Nothing,
     },
