@@ -7,15 +7,15 @@
 //! controller** holds the addresses of all cells in their order of service, and pops frames off a stack.
 //!
 //! The victim is the VC with the most illegal frames on its stack, so no search over counters is needed. Frames are popped until
-//! more than M cells are gone. That is not the VC with the largest excess in cells, and not until B > 0, so the two
-//! descriptions choose differently at times: see the explanation page on push-out.
+//! more than M cells are gone and there is space. That is not the VC with the largest excess in cells, and not only until B > 0, so
+//! the two descriptions choose differently at times: see the explanation page on push-out.
 //!
 //! The described registers shift all addresses at once when one is removed. In this implementation each VC has its own list, in
 //! the same order, so the cost of a removal does not depend on the number of cells.
 //!
 //! The description leaves two points open, and the stacks stay correct with these choices. A stack is emptied at the first cell
-//! of any frame that finds its VC below TL, not only of one that may take it above; otherwise frames that have long been legal,
-//! or were sent, would stay on it below the VC's last frame. The address of a transmitted cell leaves the bottom of its stack,
+//! of any admitted frame that finds its VC below TL, not only of one that may take it above; otherwise frames that have long been
+//! legal, or were sent, would stay on it below the VC's last frame. The address of a transmitted cell leaves the bottom of its stack,
 //! because the address will be used again; the rest of that frame is not popped.
 
 use std::{cmp::Reverse, collections::VecDeque};
@@ -192,11 +192,9 @@ impl FrameRule for Controllers {
 
     fn push_out<S: PortState>(&mut self, cell: &Cell, port: &View<'_, PushOut, S>) -> Option<u32> {
         let occupancy = port.occupancy();
-        let calls = match self.found {
-            None => self.space.calls_for_push_out(cell, port),
-            Some(found) => (found - occupancy).cast_signed() <= self.space.limits.frame(cell.vc),
-        };
-        if !calls {
+        let gone = self.found.map(|found| (found - occupancy).cast_signed());
+        let goes_on = gone.is_some_and(|gone| gone <= self.space.limits.frame(cell.vc));
+        if !goes_on && !self.space.calls_for_push_out(cell, port) {
             return None;
         }
         self.found.get_or_insert(occupancy);

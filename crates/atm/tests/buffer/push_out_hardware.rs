@@ -159,6 +159,31 @@ fn what_is_left_of_a_broken_frame_hides_no_whole_one() {
     }
 }
 
+/// Push-out goes on until B > 0 (section 3.2, step 2), where one M for all VCs makes more than M cells enough (section 3.3).
+///
+/// VC 0 owns all of the buffer of 10 cells, and its frames have one cell. VC 2 has nine frames of a cell in it; the first cell of a frame
+/// of VC 1 is the tenth and reserves seven more: B = 10 - 10 - 7 = -7. Two cells are more than the M of VC 0, and leave B = -5. The stack
+/// of VC 2 is the higher one, of 9, 8, … and at last 2 frames against 1, until its eighth frame makes B = 1. Its first is in transmission.
+#[test]
+fn what_is_pushed_out_makes_space_whatever_the_maximum_frame_of_the_vc() {
+    let mut vcs = contracts(8, &[100, 0, 0]);
+    vcs[0].mfs = 1;
+    let mut port = Port::<AbsPushOutHardware>::new(&abs_push_out::Params::default(), 10, &vcs);
+    let cell = |vc, frame, length| Cell { vc, frame, length, ..Cell::default() };
+    for frame in 0..9 {
+        assert!(port.arrive(cell(2, frame, 1)).is_accepted());
+    }
+    assert!(port.arrive(cell(1, 0, 8)).is_accepted());
+    let space = |port: &Port<AbsPushOutHardware>| {
+        port.policy.rule().space().available(port.buffer.capacity(), port.buffer.occupancy())
+    };
+    assert_eq!(space(&port), -7);
+    let fate = port.arrive(cell(0, 0, 1));
+    assert_eq!(fate.pushed_out, [(2, 1); 8]);
+    assert!(fate.is_accepted());
+    assert_eq!(space(&port), 0);
+}
+
 /// Cells that meet another verdict at one port than at the other, all cells, and for counters and stacks the frames
 /// pushed out and the cells sent for each VC.
 #[derive(Debug, PartialEq, Eq)]
