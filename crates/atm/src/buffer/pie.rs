@@ -37,7 +37,8 @@ pub struct Params {
     pub beta: f64,
     /// How long a burst may be of which nothing is refused (MAX_BURST, 150 ms).
     pub max_burst: Duration,
-    /// Bytes of a typical packet: with no more than two of them in the buffer nothing is refused (MEAN_PKTSIZE, 1024).
+    /// Bytes of a typical packet, of which a cell has 53: with no more than two of them in the buffer nothing is refused (MEAN_PKTSIZE,
+    /// 1024).
     pub mean_packet: u32,
     /// Which end marks of discarded frames pass.
     pub end_marks: EndMarks,
