@@ -4,8 +4,8 @@
 //! cycle in one burst. With interleaving, a cycle consists of rounds in which each VC sends one cell until it has had its share,
 //! so the cells of a heavy VC lie between those of the others, as far as there are others. A VC loses what it does not use of a
 //! cycle. A VC that begins to send joins the current cycle, and one that returns within a cycle has the rest of its share. A cycle is
-//! over when the link looks for something to send, and no VC that waits has a rest of its share. Units count, not their sizes: for packets
-//! see `deficit-round-robin`.
+//! over when the link looks for something to send, and no VC that waits has a rest of its share. In the next one VCs have their turns in the
+//! order in which they had used up their shares. Units count, not their sizes: for packets see `deficit-round-robin`.
 //!
 //! The state is two numbers per VC and its place in a list. Every operation takes constant time, except when the queue of a VC is
 //! pushed out whole.
