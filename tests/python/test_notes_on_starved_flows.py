@@ -8,6 +8,7 @@ import pytest
 
 import celltrain as ct
 from celltrain import statistics
+from celltrain.notes import framing
 from celltrain.notes.advice import advice
 
 BESIDE: dict[str, Any] = {
@@ -147,6 +148,30 @@ def test_a_flow_that_another_one_locks_out_in_some_replications_is_named() -> No
         better = ct.run(scenario.with_(helps), replications=6)
         assert min(goodput for (goodput,) in better.rows("flows", "goodput")) > 10e6, helps
         assert starved(better) == []
+
+
+def test_the_network_is_read_once_however_many_are_locked_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Arrivals at one instant in the order of the links: the first connection fills the buffer.
+    world = {
+        "schema": 1,
+        "name": "forty at one instant",
+        "duration": "200 ms",
+        "topology": {"kind": "n-source", "sources": 40},
+        "switch": {"buffer": "100 cells"},
+        "tie-break": "port-id",
+    }
+    calls: list[ct.Scenario] = []
+
+    def counted(scenario: ct.Scenario) -> dict[str, framing.Link]:
+        calls.append(scenario)
+        return framing.links(scenario)
+
+    monkeypatch.setattr("celltrain.notes.starved.links", counted)
+    found = ct.run(ct.Scenario.from_dict(world))
+    (note,) = starved(found)
+    assert "another flow keeps the buffer" in note
+    assert len(without(found)) > 20
+    assert len(calls) == 1
 
 
 def test_a_guarantee_that_is_missed_in_some_replications_is_named() -> None:

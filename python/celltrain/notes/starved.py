@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from celltrain import statistics
@@ -88,14 +89,14 @@ def starved(result: Runs, scenario: Scenario) -> Iterator[str]:
     one_way = [name for name, trip in trips.items() if math.isnan(trip)]
     if one_way:
         trips |= {name: 2 * delay for name, delay in idle_delays(scenario, one_way).items()}
-    every = result.manifest["replications"]
+    every, lockers = result.manifest["replications"], _Lockers(scenario, runs, found)
     said: dict[tuple[bool, str], dict[str, int]] = {}
     """For each reason the flows, in all replications and in some, and in how many."""
     for name, tables in flow_tables(scenario, scenario.resolved(), found):
         begin, end = active_time(scenario, tables)
         if end - begin >= TRIPS * trips[name]:
-            some = [runs[run] for run in found[name]]
-            reason = _locked_out(some, name, scenario) or _reason([flows[name] for flows in some])
+            some = found[name]
+            reason = lockers.reason(name) or _reason([runs[run][name] for run in some])
             said.setdefault((len(some) == every, reason), {})[name] = len(some)
     for (is_always, reason), counts in said.items():
         up_to = "" if len({*counts.values()}) == 1 else "up to "
@@ -127,28 +128,49 @@ def _reason(flows: Sequence[_Flow]) -> str:
     return BROKEN if any(flow.useless for flow in flows) and not is_tcp else LOST
 
 
-def _locked_out(runs: Sequence[Mapping[str, _Flow]], name: str, scenario: Scenario) -> str | None:
-    """What is said of a flow of TCP that another one locks out in each of some replications.
+class _Lockers:
+    """Which connections lock others out: one has nearly all of the goodput, and loses nothing.
 
-    That one loses nothing, as its window waits in its host: its link is no faster than that of a port that
-    both cross, whose buffer it keeps full.
+    Its window waits in its host: its link is no faster than that of a port that both cross, whose buffer it
+    keeps full. It may lock out thousands, so the network and each replication are read once.
     """
-    rivals = [max(flows, key=lambda one: flows[one].goodput) for flows in runs]
-    if not all(_takes_all(flows, rival, name) for flows, rival in zip(runs, rivals, strict=True)):
-        return None
-    both = [name, *dict.fromkeys(rivals)]
-    ways = dict(zip(both, (dict(there) for there, _ in scenario.core.ports_of(both)), strict=True))
-    every = links(scenario)
-    ports = {_kept_full(ways[name], ways[rival], every) for rival in rivals}
-    port = ports.pop()
-    return LOCKED_OUT.format(port=port) if port is not None and not ports else None
+
+    def __init__(
+        self, scenario: Scenario, runs: Mapping[int, Mapping[str, _Flow]], found: Mapping[str, Sequence[int]]
+    ) -> None:
+        """Take the replications, and those in which each flow gets nothing."""
+        self._scenario, self._found = scenario, found
+        self._is_tcp = {name: all(runs[run][name].is_tcp for run in some) for name, some in found.items()}
+        self._of_run = {run: _locker(runs[run]) for run in {run for some in found.values() for run in some}}
+
+    def reason(self, name: str) -> str | None:
+        """What is said of a flow of TCP that another one locks out whenever it gets nothing."""
+        rivals = {self._of_run[run] for run in self._found[name]}
+        if not self._is_tcp[name] or None in rivals:
+            return None
+        ways, every = self._ways, self._links
+        ports = {_kept_full(ways[name], ways[rival], every) for rival in rivals if rival is not None}
+        port = ports.pop()
+        return LOCKED_OUT.format(port=port) if port is not None and not ports else None
+
+    @cached_property
+    def _links(self) -> dict[str, Link]:
+        return links(self._scenario)
+
+    @cached_property
+    def _ways(self) -> dict[str, dict[str, float]]:
+        """The ports on the way of each flow that gets nothing, and of those that lock some out."""
+        lockers = [name for name in self._of_run.values() if name is not None]
+        names = [*dict.fromkeys([*self._found, *lockers])]
+        ways = self._scenario.core.ports_of(names)
+        return {name: dict(there) for name, (there, _) in zip(names, ways, strict=True)}
 
 
-def _takes_all(flows: Mapping[str, _Flow], rival: str, name: str) -> bool:
-    """Whether a connection has nearly all of the goodput of a replication, and loses nothing."""
+def _locker(flows: Mapping[str, _Flow]) -> str | None:
+    """A connection that has nearly all of the goodput of a replication, and loses nothing."""
     every = sum(flow.goodput for flow in flows.values())
-    one = flows[rival]
-    return one.is_tcp and flows[name].is_tcp and not one.lost and one.goodput > MOST * every
+    name, one = max(flows.items(), key=lambda item: item[1].goodput)
+    return name if one.is_tcp and not one.lost and one.goodput > MOST * every else None
 
 
 def _kept_full(way: Iterable[str], of_rival: Iterable[str], every: Mapping[str, Link]) -> str | None:
