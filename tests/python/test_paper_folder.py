@@ -102,6 +102,39 @@ def test_a_folder_is_all_that_a_paper_takes(folder: Path, cli: Cli) -> None:
     assert slow["published"] == 120, "a candidate is set beside the paper"
 
 
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("Table 2,EPD,throughput,Mbit/s,120,", "unknown table or figure 'Table 2': did you mean 'Table 1'?"),
+        ("Table 1,EDP,throughput,Mbit/s,120,", "unknown column 'EDP': did you mean 'EPD'?"),
+        ("Table 1,EPD,thruput,Mbit/s,120,", "unknown row 'thruput': did you mean 'throughput'?"),
+        ("Table 1,EPD,throughput,kbit/s,120,", "the unit is 'kbit/s', and that of the row 'Mbit/s'"),
+        ("Table 1,EPD,throughput,Mbit/s,12O,", "could not convert"),
+    ],
+)
+def test_a_printed_value_that_nothing_is_compared_with_is_refused_before_runs(
+    line: str, error: str, folder: Path, cli: Cli, tmp_path: Path
+) -> None:
+    """docs/how-to/add-a-paper.md: published.csv "has one line per printed cell"."""
+    (folder / "published.csv").write_text(f"table,column,row,unit,published,note\n{line}\n", encoding="utf-8")
+    answer = cli("reproduce", folder, "--replications", "1", "--out", tmp_path / "out")
+    assert answer.code == 2
+    assert "published.csv" in answer.err
+    assert error in answer.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_setting_that_is_refused_is_told_with_its_column(folder: Path, cli: Cli) -> None:
+    """docs/how-to/add-a-paper.md: "A column has a `name` and the `settings` that make it"."""
+    description = folder / "paper.toml"
+    assert '"epd"' in PAPER
+    description.write_text(PAPER.replace('"epd"', '"edp"'), encoding="utf-8")
+    answer = cli("reproduce", folder, "--replications", "1")
+    assert answer.code == 2
+    assert 'paper.toml: Table 1, EPD, reno: switch.discard.policy="edp": ' in answer.err
+    assert 'did you mean "epd"' in answer.err
+
+
 def test_the_command_of_a_report_finds_the_paper(
     folder: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

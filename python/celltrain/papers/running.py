@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from celltrain import arguments, statistics
-from celltrain.errors import Defect, InputError, unknown
+from celltrain.errors import Defect, InputError, ScenarioError, unknown
 from celltrain.experiment import Progress, Task, attempt, replicate
 from celltrain.notes.advice import measured_the_same
 from celltrain.papers.changed import changed
@@ -97,6 +97,7 @@ def reproduce(
     arguments.claimed("folder", folder)
     description = paper if isinstance(paper, Paper) else describe(paper)
     own = description.folder
+    _check_published(description)
     selected = select(description, tables, figures)
     description, chosen = _chosen(description, selected, stacks, candidates, settings)
     cells = [(stack, table, column) for stack in chosen for table in selected for column in table.columns]
@@ -143,6 +144,27 @@ def reproduce(
         ),
         defects=tuple(map(str, defects.values())),
     )
+
+
+def _check_published(paper: Paper) -> None:
+    """Refuses a printed value that no cell of the paper's tables and figures is compared with.
+
+    It is looked at before anything runs.
+    """
+    exhibits = {table.name: table for table in (*paper.tables, *paper.figures)}
+    file = paper.folder.path / "published.csv"
+    for (name, column, row), printed in paper.folder.published.items():
+        place = f"{file}: {name}, {column}, {row}"
+        table = exhibits.get(name)
+        if table is None:
+            raise InputError(f"{place}: {unknown('table or figure', name, exhibits)}")
+        columns, units = [one.name for one in table.columns], {one.name: one.unit for one in table.rows}
+        if column not in columns:
+            raise InputError(f"{place}: {unknown('column', column, columns)}")
+        if row not in units:
+            raise InputError(f"{place}: {unknown('row', row, units)}")
+        if printed.unit != units[row]:
+            raise InputError(f"{place}: the unit is '{printed.unit}', and that of the row '{units[row]}'")
 
 
 def _chosen(
@@ -251,7 +273,14 @@ def _named(kind: str, name: str, tables: Sequence[Table]) -> str:
 def _tasks(
     paper: Paper, stack: str, table: Table, column: Column, replications: int | None, seed: int | None
 ) -> list[Task]:
-    scenario = paper.folder.scenario(table.scenario).with_(paper.settings(stack, column))
+    scenario = paper.folder.scenario(table.scenario)
+    try:
+        scenario = scenario.with_(paper.settings(stack, column))
+    except ScenarioError as error:
+        if stack == CHANGED:
+            raise  # what the user has changed
+        place = f"{paper.folder.path / 'paper.toml'}: {table.name}, {column.name}, {stack}"
+        raise ScenarioError(f"{place}: {error}") from error
     return replicate(scenario, replications, seed, table.traced)
 
 
