@@ -1,9 +1,10 @@
 //! Early selective packet discard: a few VCs give way, and the others continue.
 //!
 //! A VC turns red, caught in the congestion, if its first cell of a frame finds the high threshold or more cells in the
-//! buffer, or if any of its cells finds the buffer full. All frames of a red VC are discarded except for their end marks. The
-//! VC is released at an end mark that finds fewer cells than the low threshold, and space. A packet is no mere end mark: one of a
-//! red VC passes only if it releases the VC. A VC at a limit of its own finds the buffer full.
+//! buffer, or if any of its cells finds the buffer full. This cell is discarded, even if it is the only one of its frame. All frames
+//! of a red VC are discarded except for their end marks. The VC is released at an end mark that finds fewer cells than the low
+//! threshold, and space. A packet is no mere end mark: one of a red VC passes only if it releases the VC. A VC at a limit of its own
+//! finds the buffer full.
 //!
 //! A red VC loses several frames in succession, so its TCP connection times out and starts again from a small window.
 //! Connections that are not caught lose nothing: the windows do not move together. The state is one bit per VC.
