@@ -22,6 +22,7 @@ and `64 KiB` are 65536, TCP's usual window. A number may have an exponent, as in
 
 A key that is not listed here is an error. `--set switch.buffer=\"500 cells\"` overrides
 a key from the command line; elements of arrays are counted from 0 there and in errors (`flow.0.start`).
+Spaces around the key, its dots and the `=` do not count there, as in a file.
 
 ";
 

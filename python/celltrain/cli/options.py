@@ -88,13 +88,15 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instea
 def settings(pairs: Sequence[str] | None, option: str = "--set", *, lists: bool = False) -> dict[str, str]:
     """The settings of an option such as `--set`, whose values may be `lists`: texts of values by their keys.
 
+    A setting is read as a line of a file is: spaces around the key, its dots and the sign do not count.
+
     Raises:
         InputError: one of them is no setting, or two have one key.
     """
     found: dict[str, str] = {}
     for pair in pairs or ():
         given, equals, text = pair.partition("=")
-        key, value = given.strip(), text.strip()
+        key, value = ".".join(part.strip() for part in given.split(".")), text.strip()
         if not equals or not key:
             form, such_as = (
                 ("KEY=A,B", "tcp.stack=reno,cubic") if lists else ("KEY=VALUE", "tcp.rto-min='200 ms'")
