@@ -153,7 +153,7 @@ def test_points_are_chosen_by_values(sweep: ct.Sweep, tmp_path: Path, cli: Cli) 
     assert np.mean(curves, axis=0) == pytest.approx([1, 2])
     sweep.write(tmp_path / "sweep")
     words = ("plot", "sweep", tmp_path / "sweep", "--out", tmp_path / "a.png")
-    choose = ("--where", "link.trunk.rate=1 Mbit/s", "--where", "link.trunk.rate=10 Mbit/s", "--log", "xy")
+    choose = ("--where", "link.trunk . rate=1 Mbit/s", "--where", "link.trunk.rate=10 Mbit/s", "--log", "xy")
     for more in ((), ("--trade-off",)):
         answer = cli(*words, "--x", "link.trunk.delay", "--rows", "link.trunk.rate", *choose[:4], *more)
         assert (answer.code, answer.err) == (0, "")

@@ -85,6 +85,11 @@ Overwrite = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 
+def plain_key(given: str) -> str:
+    """A dotted key without the spaces around it and its dots, which do not count in a file either."""
+    return ".".join(part.strip() for part in given.split("."))
+
+
 def settings(pairs: Sequence[str] | None, option: str = "--set", *, lists: bool = False) -> dict[str, str]:
     """The settings of an option such as `--set`, whose values may be `lists`: texts of values by their keys.
 
@@ -96,7 +101,7 @@ def settings(pairs: Sequence[str] | None, option: str = "--set", *, lists: bool 
     found: dict[str, str] = {}
     for pair in pairs or ():
         given, equals, text = pair.partition("=")
-        key, value = ".".join(part.strip() for part in given.split(".")), text.strip()
+        key, value = plain_key(given), text.strip()
         if not equals or not key:
             form, such_as = (
                 ("KEY=A,B", "tcp.stack=reno,cubic") if lists else ("KEY=VALUE", "tcp.rto-min='200 ms'")

@@ -295,7 +295,7 @@ def _values(given: Sequence[str]) -> dict[str, list[str]]:
         key, equals, value = one.partition("=")
         if not equals or not key.strip() or not value.strip():
             raise InputError(f'--where takes KEY=VALUE, such as "link.delay=5 ms", not "{one}"')
-        found.setdefault(key.strip(), []).append(value.strip().strip('"'))
+        found.setdefault(options.plain_key(key), []).append(value.strip().strip('"'))
     return found
 
 
