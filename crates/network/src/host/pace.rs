@@ -17,7 +17,8 @@ pub(crate) struct Pace {
 
 impl Pace {
     pub(crate) fn new(slot: Slot) -> Self {
-        Self { slot, free: Instant::default(), waiting: VecDeque::new() }
+        // Sources begin in the middle of a picosecond, the first one, too.
+        Self { slot, free: Instant::at(0), waiting: VecDeque::new() }
     }
 
     /// When the next frame may begin.
@@ -47,5 +48,21 @@ impl Pace {
     /// The endpoint whose turn it is, if the time has come.
     pub(crate) fn turn(&mut self, now: Time) -> Option<u32> {
         if self.free.ps() > now { None } else { self.waiting.pop_front() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first frame begins when it is sent, at whatever instant.
+    #[test]
+    fn frames_from_the_start_on_are_as_far_apart_as_later_ones() {
+        let slot = Slot::of_ps(1000);
+        for start in [0, 1, 1_000_000] {
+            let (mut pace, now) = (Pace::new(slot), Instant::at(start));
+            pace.begin(now, 3);
+            assert_eq!(pace.free(), now.plus_slots(slot, 3), "from {start} ps on");
+        }
     }
 }
