@@ -19,7 +19,7 @@ pub(crate) const BESIDE: &str = "another network beside it";
 pub(crate) const LONGER: &str = "a longer run";
 
 /// Shares of what all flows get.
-const OF_ALL: [&str; 2] = ["excess_of_equal_part", "excess_of_weighted_part"];
+pub(crate) const OF_ALL: [&str; 2] = ["excess_of_equal_part", "excess_of_weighted_part"];
 
 /// The names of all nodes and flows of the other network begin with this.
 const ELSEWHERE: &str = "elsewhere";
@@ -104,18 +104,37 @@ fn without_another(table: &Measured) -> Measured {
 
 /// The rows of a table whose names are kept.
 pub(crate) fn rows_of(table: &Measured, is_kept: impl Fn(&str) -> bool) -> Measured {
+    let rows: Vec<_> =
+        names_of(table).iter().enumerate().filter(|(_, name)| is_kept(name)).map(|(row, _)| row).collect();
+    taken(table, &rows)
+}
+
+/// The rows with these names, in their order.
+pub(crate) fn rows_named(table: &Measured, names: &[String]) -> Measured {
+    let all = names_of(table);
+    let place = |name: &String| all.iter().position(|other| other == name);
+    let rows: Vec<_> = names.iter().filter_map(place).collect();
+    taken(table, &rows)
+}
+
+/// The names of the rows of a table.
+pub(crate) fn names_of(table: &Measured) -> &[String] {
     let names = table.columns().iter().find_map(|(_, _, column)| match column {
         Column::Text(names) => Some(names),
         _ => None,
     });
-    let kept: Vec<_> = names.expect("a column of names").iter().map(|name| is_kept(name)).collect();
-    fn of<T: Clone>(values: &[T], kept: &[bool]) -> Vec<T> {
-        std::iter::zip(values, kept).filter(|(_, kept)| **kept).map(|(value, _)| value.clone()).collect()
+    names.expect("a column of names")
+}
+
+/// Some rows of a table.
+fn taken(table: &Measured, rows: &[usize]) -> Measured {
+    fn of<T: Clone>(values: &[T], rows: &[usize]) -> Vec<T> {
+        rows.iter().map(|&row| values[row].clone()).collect()
     }
     let column = |column: &Column| match column {
-        Column::Text(values) => Column::Text(of(values, &kept)),
-        Column::Count(values) => Column::Count(of(values, &kept)),
-        Column::Number(values) => Column::Number(of(values, &kept)),
+        Column::Text(values) => Column::Text(of(values, rows)),
+        Column::Count(values) => Column::Count(of(values, rows)),
+        Column::Number(values) => Column::Number(of(values, rows)),
     };
     Measured::new(table.columns().iter().map(|(name, unit, values)| (*name, *unit, column(values))).collect())
 }
@@ -152,6 +171,15 @@ fn series(what: &str, one: &RunResult, two: &RunResult, most: usize) -> Vec<Fail
     failures
 }
 
+/// Whether the longer of two runs comes to a slower first link of an ABR source.
+pub(crate) fn changes_its_slowest(one: &Graph, longer: &Graph) -> bool {
+    let slower = |flow: &Flow| {
+        let slowest = |graph: &Graph| graph.links[flow.route[0]].slowest();
+        flow.abr.is_some() && slowest(longer) < slowest(one)
+    };
+    one.flows.iter().any(slower)
+}
+
 /// What a run samples does not depend on how long it goes on, unless it comes to a change of a first link: an ABR source never sends faster than
 /// that is at its slowest.
 pub(crate) fn look_longer(trial: &mut Trial, usual: &RunResult, _: u64) {
@@ -160,11 +188,7 @@ pub(crate) fn look_longer(trial: &mut Trial, usual: &RunResult, _: u64) {
     let scenario = trial.scenario.with_overrides(&longer);
     let graphs = [Ok(&trial.scenario), scenario.as_ref()].map(|scenario| scenario.ok()?.graph().ok());
     let [Some(one), Some(two)] = graphs else { return };
-    let slower = |flow: &Flow| {
-        let slowest = |graph: &Graph| graph.links[flow.route[0]].slowest();
-        flow.abr.is_some() && slowest(&two) < slowest(&one)
-    };
-    if one.flows.iter().any(slower) {
+    if changes_its_slowest(&one, &two) {
         return;
     }
     let Some(other) = other_run(trial, LONGER, scenario) else { return };

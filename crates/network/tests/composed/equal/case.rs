@@ -43,6 +43,11 @@ impl<'a> Case<'a> {
         &self.graph.nodes[node].name
     }
 
+    /// Whether a node is a host.
+    pub(super) fn is_host(&self, node: usize) -> bool {
+        self.graph.nodes[node].kind == NodeKind::Host
+    }
+
     /// The VCs that cross each link. Those of packets on several paths are one VC on each.
     pub(super) fn vcs(&self) -> Vec<Vec<Vc>> {
         let mut vcs = vec![Vec::new(); self.graph.links.len()];

@@ -41,14 +41,13 @@ impl Case<'_> {
     }
 
     /// The delay of the link alone, without that of the switch to which it goes.
-    fn propagation(&self, link: &Link) -> Duration {
-        let to_switch = self.graph.nodes[link.to].kind == celltrain_network::scenario::NodeKind::Switch;
-        Duration(link.delay.0 - if to_switch { self.spec.switch.delay.0 } else { 0 })
+    pub(super) fn propagation(&self, link: &Link) -> Duration {
+        Duration(link.delay.0 - if self.is_host(link.to) { 0 } else { self.spec.switch.delay.0 })
     }
 }
 
 /// Says of each link what `words` says, which is not said of it yet.
-fn of_links(case: &Case<'_>, words: impl Fn(&Link) -> Option<Table>) -> Option<Pair> {
+pub(super) fn of_links(case: &Case<'_>, words: impl Fn(&Link) -> Option<Table>) -> Option<Pair> {
     let mut text = case.text();
     let exceptions = entries(&mut text, "link-override");
     let said = |exceptions: &[Value], link: &Link| {

@@ -1,7 +1,10 @@
 //! Scenarios that say the same in other words, by the definition of what they use: runs of both count the same.
 
+mod beside;
 mod case;
+mod cells;
 mod flows;
+mod instants;
 mod links;
 mod policies;
 mod ports;
@@ -20,7 +23,7 @@ use toml::Table;
 
 use self::case::Case;
 use crate::{
-    beside::{other_run, rows_of},
+    beside::{OF_ALL, names_of, other_run, rows_named, rows_of},
     draw::Draw,
     generate::text,
     invariants::{Failure, Trial},
@@ -30,8 +33,14 @@ use crate::{
 /// What the kinds of failures that are found here begin with.
 pub(crate) const EQUAL: &str = "equal";
 
+/// The name of what only one of two scenarios has.
+const ELSEWHERE: &str = "elsewhere";
+
 /// What suits few scenarios, the rarest last: each has the turns of those before it, where these do not suit.
-const SELDOM: [&str; 8] = [
+const SELDOM: [&str; 12] = [
+    "a switch that no flow crosses",
+    "a flow that starts after the end",
+    "a link cut in two",
     "push-out with one VC",
     "per-vc with one VC is double-epd",
     "fq-codel with one VC is codel",
@@ -39,6 +48,7 @@ const SELDOM: [&str; 8] = [
     "slots that all hold a cell are cbr",
     "what is shaped to a rate conforms to it",
     "other units of time",
+    "a delay of switches on the links around them",
     "gaps in place of times",
 ];
 
@@ -73,6 +83,10 @@ enum Apart {
     Sources,
     /// All but counts: the times are others.
     Times,
+    /// What one of them has beside the other, its cell-hops, shares of what all get, the fingerprint, and the columns that are named here.
+    Elsewhere(&'static [&'static str]),
+    /// All but what hosts see: the instants at switches are others.
+    Hosts,
 }
 
 impl Apart {
@@ -94,6 +108,22 @@ impl Apart {
             }
             Self::Sources => !["cells_sent", "cell_loss_ratio", "source_queue_max", "pcr"].contains(&column),
             Self::Times => matches!(values, Column::Count(_) | Column::Text(_)),
+            Self::Elsewhere(names) => !names.contains(&column) && !OF_ALL.contains(&column),
+            Self::Hosts => {
+                let of_switches = [
+                    "cells_discarded",
+                    "frames_eligible",
+                    "frames_tagged",
+                    "cells_tagged",
+                    "cell_loss_ratio",
+                    "excess",
+                ];
+                // What a link loses counts when it would have come.
+                !of_switches.contains(&column)
+                    && !OF_ALL.contains(&column)
+                    && !column.starts_with("lost_")
+                    && column != "held_back"
+            }
         }
     }
 }
@@ -111,6 +141,9 @@ struct Equivalence {
 fn equivalences() -> impl Iterator<Item = &'static Equivalence> {
     [
         words::ALL,
+        beside::ALL,
+        instants::ALL,
+        cells::ALL,
         flows::ALL,
         ports::ALL,
         links::ALL,
@@ -180,15 +213,30 @@ pub(crate) fn look_equal(trial: &mut Trial, usual: &RunResult, _: u64) {
 /// Where two runs differ that should not.
 fn unlike(graph: &Graph, one: &RunResult, other: &RunResult, apart: Apart) -> Vec<String> {
     let mut found = Vec::new();
-    let prints = !matches!(apart, Apart::Times | Apart::Fingerprint(_) | Apart::Sources | Apart::Transfers);
+    let prints = matches!(apart, Apart::Nothing | Apart::Columns(_) | Apart::Priorities | Apart::Delays);
     if prints && one.fingerprint != other.fingerprint {
         found.push(format!("fingerprint: {:x} and {:x}", one.fingerprint, other.fingerprint));
     }
-    found.extend(unlike_columns("flows", &one.flows, &other.flows, apart));
-    let is_known = |name: &str| apart != Apart::Sources || is_of_switch(graph, name);
-    let [ports, others] = [one, other].map(|result| rows_of(&result.ports, is_known));
+    let [flows, others] = [one, other].map(|result| rows_of(&result.flows, |name| name != ELSEWHERE));
+    found.extend(unlike_columns("flows", &flows, &others, apart));
+    let is_known = |name: &str| match apart {
+        Apart::Sources => is_of_switch(graph, name),
+        Apart::Hosts => !is_of_switch(graph, name),
+        _ => true,
+    };
+    let [ports, others] = match apart {
+        // Their rows come in another order.
+        Apart::Elsewhere(_) => {
+            let [names, others] = [one, other].map(|result| names_of(&result.ports));
+            let both: Vec<_> = names.iter().filter(|name| others.contains(name)).cloned().collect();
+            [one, other].map(|result| rows_named(&result.ports, &both))
+        }
+        _ => [one, other].map(|result| rows_of(&result.ports, is_known)),
+    };
     found.extend(unlike_columns("ports", &ports, &others, apart));
-    if apart != Apart::Sources && one.cell_hops != other.cell_hops {
+    if !matches!(apart, Apart::Sources | Apart::Hosts | Apart::Elsewhere(_))
+        && one.cell_hops != other.cell_hops
+    {
         found.push(format!("cell-hops: {} and {}", one.cell_hops, other.cell_hops));
     }
     found

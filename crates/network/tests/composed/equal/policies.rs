@@ -161,6 +161,19 @@ pub(super) const ALL: &[Equivalence] = &[
         apart: Apart::REASONS,
     },
     Equivalence {
+        name: "an interval that is longer than the run",
+        because: "docs/reference/policies.md: CoDel drops only what comes after an interval of late frames (RFC 8289), in cobalt, too, whose BLUE waits for the buffer to overflow",
+        words: |case, draw| {
+            let (target, ecn, name) =
+                (draw.duration(), draw.chance(0.5), *draw.pick(&["codel", "cobalt", "fq-codel"]));
+            let policy = format!(
+                "policy = \"{name}\"\n{name} = {{ target = \"{target}\", interval = \"100000 s\", ecn = {ecn} }}"
+            );
+            in_wide_buffers(case, "policy = \"tail-drop\"", &policy)
+        },
+        apart: Apart::REASONS,
+    },
+    Equivalence {
         name: "fq-codel with one VC is codel",
         because: "docs/reference/policies.md, fq-codel: CoDel in a queue for each VC (RFC 8290); only a full buffer drops otherwise",
         words: codel_of_one,

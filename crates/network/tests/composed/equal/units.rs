@@ -6,7 +6,10 @@ use celltrain_network::scenario::{Flow, Scenario, Traffic};
 use celltrain_tcp::{CongestionKind, RecoveryKind};
 use toml::{Table, Value};
 
-use super::{Apart, Equivalence, Pair, case::Case};
+use super::{
+    Apart, Equivalence, Pair,
+    case::{Case, entries},
+};
 use crate::{
     draw::{Draw, put},
     measures::is_random,
@@ -59,14 +62,29 @@ fn has_no_clock(flow: &Flow) -> bool {
 /// Policies with constants in seconds, or with roots of times.
 const WITH_CLOCKS: [&str; 6] = ["red", "pie", "codel", "cobalt", "fq-codel", "dualpi2"];
 
-fn in_other_units(case: &Case<'_>, _: &mut Draw) -> Option<Pair> {
+/// Gives all connections one of the presets that compute in no units of time of their own.
+fn with_plain_tcp(text: &mut Table, draw: &mut Draw) {
+    for key in ["flow", "group"] {
+        for entry in entries(text, key).iter_mut().filter_map(Value::as_table_mut) {
+            entry.remove("tcp");
+        }
+    }
+    text.remove("tcp");
+    put(text, "tcp.stack", *draw.pick(&["tahoe", "reno", "newreno", "sack"]));
+}
+
+fn in_other_units(case: &Case<'_>, draw: &mut Draw) -> Option<Pair> {
     let mut text = case.text();
     put(&mut text, "tie-break", "port-id");
+    if !case.graph.flows.iter().all(has_no_clock) {
+        with_plain_tcp(&mut text, draw);
+    }
     let scenario = Scenario::from_toml(&toml::to_string(&text).ok()?, "units.toml", &[]).ok()?;
+    let graph = scenario.graph().ok()?;
     let has_clock = |name: &str| WITH_CLOCKS.contains(&name);
-    let suits = !is_random(&scenario, case.graph)
-        && case.graph.flows.iter().all(has_no_clock)
-        && !case.graph.links.iter().any(|link| has_clock(link.discard.policy.name()));
+    let suits = !is_random(&scenario, &graph)
+        && graph.flows.iter().all(has_no_clock)
+        && !graph.links.iter().any(|link| has_clock(link.discard.policy.name()));
     if !suits {
         return None;
     }
