@@ -126,6 +126,12 @@ impl Network {
         change(&mut self.schedule);
     }
 
+    /// Moves each event of a host to another instant of its picosecond, one for each `key`: for tests of a network that has not begun to run,
+    /// as events of one picosecond are rare otherwise. Builds without debug assertions move none.
+    pub fn shift_events(&mut self, key: u64) {
+        self.nodes.iter_mut().filter_map(Node::host_mut).for_each(|host| host.shift_events(key));
+    }
+
     /// Runs in parts from now on, each in a thread of its own: process `n` of [`Network::processes`] in part `partition[n]`. The result
     /// does not depend on it. A network that runs in one thread only stays as it is.
     ///

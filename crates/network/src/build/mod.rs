@@ -39,7 +39,7 @@ use crate::{
     channel::ChannelParts,
     flight::{InFlight, PayloadQueue},
     free::free,
-    host::{Begun, Endpoint, HostParts, IpLayer, Member, Pool, Sends, Service},
+    host::{Begun, Endpoint, HostParts, IpLayer, Member, Pool, Sends, Service, Shift},
     measures::{Idle, Sampler},
     network::{BarePayload, Carrier, FlowEnds, Network},
     port::VcEntry,
@@ -504,6 +504,7 @@ fn host_parts(node: usize, spec: &scenario::Spec, ip: Option<Box<IpLayer>>, capt
     HostParts {
         moment: Instant::default(),
         sent: Instant::default(),
+        shift: Shift::default(),
         node,
         outputs: Vec::new(),
         endpoints: Vec::new(),

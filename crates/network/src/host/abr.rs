@@ -14,7 +14,7 @@ use celltrain_engine::{
     stream::{Item, Train},
 };
 
-use super::{Host, Outgoing, interface::Interface, timers::Timers};
+use super::{Host, Outgoing, interface::Interface, shift::Of, timers::Timers};
 use crate::{
     flight::{InFlight, Streams},
     measures::Sampler,
@@ -284,6 +284,7 @@ impl Host {
         *contents = rm;
         let Outgoing { stream, vci, .. } = self.parts.outgoing[end.outgoing as usize];
         let cell = Cell::management(vci, Kind::BackwardRm, number, false);
+        let at = self.parts.shift.moved(at, Of::Arrival(vc));
         let (stream, sent) = (&mut streams[stream], &mut self.parts.sent);
         Interface { stream, sent }.take_row(Train::single(at, cell));
     }

@@ -3,7 +3,7 @@
 use celltrain_atm::{Cell, aal5::Delivery, cell};
 use celltrain_engine::{Instant, Time, alone::Alone, merge::Many, stream::Train};
 
-use super::{Host, mix_frame};
+use super::{Host, mix_frame, shift::Of};
 use crate::flight::Streams;
 
 /// What arrives at a host.
@@ -120,7 +120,7 @@ impl Host {
             }
             let Some(delivery) = incoming.reassembly.on_cells(&train.item, train.count) else { continue };
             events += self.handle_own::<PLAIN>(last.ps(), streams);
-            self.parts.moment = last;
+            self.parts.moment = self.parts.shift.moved(last, Of::Arrival(train.item.vc));
             match delivery {
                 Delivery::Frame(number) => self.on_frame::<PLAIN>(last.ps(), &train.item, number, streams),
                 Delivery::Corrupt(cells) => self.on_corrupt(last.ps(), train.item.vc, cells),
@@ -172,6 +172,7 @@ impl Host {
     #[inline(never)]
     fn on_timer(&mut self, now: Time, until: Time, streams: &mut Streams) -> u64 {
         let (timer, at) = self.timers.pop();
+        let at = self.parts.shift.moved(at, Of::Timer(timer));
         self.parts.moment = at;
         match timer.checked_sub(self.parts.endpoints.len() as u32) {
             None => {
@@ -192,7 +193,7 @@ impl Host {
     #[inline(never)]
     fn on_rate_timer(&mut self, now: Time, until: Time, streams: &mut Streams) {
         let ((first, at), sources) = (self.rate_timers.pop(), self.parts.abr.len() as u32);
-        self.parts.moment = at;
+        self.parts.moment = self.parts.shift.moved(at, Of::RateTimer(first));
         match first.checked_sub(sources) {
             None => {
                 let until = until.min(self.next_event());

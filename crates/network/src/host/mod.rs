@@ -13,6 +13,7 @@ mod packets;
 mod party;
 mod pool;
 mod server;
+mod shift;
 mod sources;
 mod timers;
 
@@ -32,6 +33,7 @@ use celltrain_tcp::{Ecn, Receiver, Tcp};
 use self::{
     packets::{InProcessor, Way},
     server::Server,
+    shift::Of,
     timers::Timers,
 };
 use crate::{
@@ -48,6 +50,7 @@ pub(crate) use self::{
     pace::Pace,
     pool::{Begun, Had, Member, Pool},
     server::Service,
+    shift::Shift,
 };
 
 /// Where the segments of an endpoint go.
@@ -279,6 +282,8 @@ pub(crate) struct HostParts {
     pub(crate) moment: Instant,
     /// When the last of what was sent to a network interface left.
     pub(crate) sent: Instant,
+    /// Moves its events within their picoseconds, in tests.
+    pub(crate) shift: Shift,
     /// Its number in the graph.
     pub(crate) node: usize,
     /// Streams to the network interfaces.
@@ -384,6 +389,14 @@ impl Host {
             next_sample: next_sample(&parts),
             fingerprint: Fingerprint::default(),
             parts,
+        }
+    }
+
+    /// Moves its events within their picoseconds from now on, by `key`: for tests, before the run begins.
+    pub(crate) fn shift_events(&mut self, key: u64) {
+        self.parts.shift = Shift::of_key(key ^ self.parts.node as u64);
+        for (index, source) in self.parts.sources.iter_mut().enumerate() {
+            source.next = self.parts.shift.moved(source.next, Of::Source(index as u32));
         }
     }
 

@@ -6,7 +6,7 @@ use celltrain_tcp::{Ecn, Outlet, Segment};
 
 use super::{
     Host, HostParts, IpLayer, Outgoing, Pace, Sends, abr::AbrInput, frame_word, interface::Interface,
-    mark_of, mix_frame, timers::Timers,
+    mark_of, mix_frame, shift::Of, timers::Timers,
 };
 use crate::{
     flight::{Packet, PayloadQueue, Streams},
@@ -246,6 +246,7 @@ impl Host {
     #[inline(always)]
     pub(super) fn on_routed(&mut self, now: Time, streams: &mut Streams) {
         let Some((done, packet)) = self.parts.ip.as_mut().and_then(|ip| ip.leave()) else { return };
+        let done = self.parts.shift.moved(done, Of::Routed);
         self.parts.moment = done;
         match packet {
             InIpLayer::In { payloads, number } => {
@@ -261,7 +262,7 @@ impl Host {
     #[inline(never)]
     pub(super) fn on_processed(&mut self, now: Time, streams: &mut Streams) {
         let Some((done, packet)) = self.processor().leave() else { return };
-        self.parts.moment = done;
+        self.parts.moment = self.parts.shift.moved(done, Of::Processed);
         match packet {
             InProcessor::Out(packet) => {
                 self.forward(now, packet.from, &packet.segment, streams);

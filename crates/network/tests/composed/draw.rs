@@ -31,6 +31,11 @@ impl Draw {
         draw
     }
 
+    /// Draws of a generator, of a scenario that is there already.
+    pub(crate) fn of(generator: Generator) -> Self {
+        Self { key: (0, 0), generator, density: 0.5, extremes: false, scale: 1e9, rate: 155.52e6 }
+    }
+
     /// Draws for another part of the same scenario, which leave those of the others as they are.
     pub(crate) fn beside(&self, part: &str) -> Self {
         let (seed, replication) = self.key;

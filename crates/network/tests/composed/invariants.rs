@@ -10,7 +10,7 @@ use celltrain_network::{
     scenario::{Framing, Graph, Link, NodeKind, Scenario, ScenarioError},
 };
 
-use crate::{beside, captures, equal, measures, panics::caught, ports, stops, watched};
+use crate::{beside, captures, equal, files, measures, panics::caught, ports, stops, watched, windows};
 
 const RANDOM_VISITS: &str = "random visits";
 const LONG_VISITS: &str = "long visits in reverse";
@@ -20,6 +20,8 @@ const STORED: &str = "stored queues";
 const NO_MEMORY_LIMIT: &str = "memory that limits nothing";
 const NO_LIMIT: &str = "vc-buffer that limits nothing";
 const ANOTHER_SEED: &str = "another seed";
+/// Each event of a host at another instant of its picosecond.
+pub(crate) const SHIFTED: &str = "shifted events";
 
 /// An invariant that does not hold: its name, by which failures are told apart, and what was seen.
 #[derive(Debug, Clone)]
@@ -74,6 +76,7 @@ pub(crate) fn look_for(text: &str, kind: &str) -> Outcome {
             let mut trial = Trial { scenario, graph, asked, failures: Vec::new(), hops: 0, busy: Vec::new() };
             trial.all();
             trial.written_out();
+            files::look_at_files(&mut trial);
             Outcome::Ran { hops: trial.hops, failures: trial.failures, busy: trial.busy }
         }
     }
@@ -141,16 +144,18 @@ impl Trial {
         self.failures.extend(measures::transfers(&self.scenario, &self.graph, &usual));
         self.failures.extend(measures::distributions(&self.scenario, &usual));
         let lots = self.lots();
-        let sides: [Side; 10] = [
+        let sides: [Side; 12] = [
             (&[RANDOM_VISITS, LONG_VISITS, IN_PARTS], Self::schedules),
             (&[RECORDING, captures::OUT_OF_ORDER], Self::recordings),
             (&[STORED, NO_LIMIT, NO_MEMORY_LIMIT], Self::services),
             (&[ANOTHER_SEED], Self::other_seed),
+            (&[SHIFTED], Self::shifted),
             (&[stops::STOPPED], stops::stop_and_look),
             (&[watched::WATCHED, watched::FOLLOWED], watched::watch),
             (&[beside::BESIDE], beside::look_beside),
             (&[beside::LONGER], beside::look_longer),
             (&[equal::EQUAL], equal::look_equal),
+            (&[windows::WINDOWS], windows::look_at_windows),
             (&[""], Self::whole_run),
         ];
         let first = |names: &[&str]| names.iter().any(|name| self.asked.starts_with(name));
@@ -223,7 +228,7 @@ impl Trial {
         let overrides: Vec<_> =
             overrides.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
         // A part that waits for others looks again and again: how often depends on the machine.
-        let most = if what == IN_PARTS { u64::MAX } else { self.most_rounds() };
+        let most = if what.ends_with(IN_PARTS) { u64::MAX } else { self.most_rounds() };
         let mut rounds = 0u64;
         let seed = self.scenario.spec().seed ^ seed;
         let scenario = &self.scenario;
@@ -293,6 +298,54 @@ impl Trial {
         };
         if let Some(other) = self.run(IN_PARTS, &[], |_| {}, divide) {
             self.same(IN_PARTS, usual, &other);
+        }
+    }
+
+    /// What happens within a picosecond has one order in a host, whatever its instants are: whichever they are, ports count as they should and
+    /// the run is the same in any schedule, in any parts, and with queues that are stored.
+    fn shifted(&mut self, usual: &RunResult, lots: u64) {
+        if !cfg!(debug_assertions) {
+            return;
+        }
+        let Some(shifted) = self.run(SHIFTED, &[], |_| {}, |network| network.shift_events(lots)) else {
+            return;
+        };
+        let measured = [
+            measures::in_range(&shifted),
+            measures::at_the_last_link(&self.scenario, &self.graph, &shifted),
+            measures::transfers(&self.scenario, &self.graph, &shifted),
+            measures::distributions(&self.scenario, &shifted),
+        ];
+        for failure in measured.into_iter().flatten() {
+            self.fail(Failure::new(format!("{SHIFTED}: {}", failure.kind), failure.detail));
+        }
+        if shifted.fingerprint != usual.fingerprint {
+            self.note(SHIFTED);
+        }
+        let mut generator = Randomness { seed: lots, replication: 0 }.named("shifted");
+        let way = generator.below(4);
+        let cap = self.scenario.spec().duration.ps().max(2) / 2;
+        let change = |network: &mut Network| {
+            network.shift_events(lots);
+            match way {
+                0 => network.set_schedule(|schedule| {
+                    schedule.order.reverse();
+                    schedule.cap = Time::MAX / 4;
+                }),
+                1 => {
+                    let partition = (0..network.processes()).map(|_| generator.below(3) as usize);
+                    network.set_partition(partition.collect());
+                }
+                2 => {}
+                _ => network.set_schedule(|schedule| {
+                    schedule.cap = cap;
+                    schedule.shuffle = Some(generator);
+                }),
+            }
+        };
+        let what = format!("{SHIFTED}: {}", [LONG_VISITS, IN_PARTS, STORED, RANDOM_VISITS][way as usize]);
+        if let Some(other) = self.run(&what, &[], |options| options.store_queues |= way == 2, change) {
+            self.same(&what, &shifted, &other);
         }
     }
 

@@ -7,6 +7,7 @@ mod cell_traces;
 mod coverage;
 mod draw;
 mod equal;
+mod files;
 mod generate;
 mod groups;
 mod invariants;
@@ -24,6 +25,7 @@ mod stops;
 mod topology;
 mod traffic;
 mod watched;
+mod windows;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -40,8 +42,9 @@ use celltrain_atm::{abr::AllocatorName, buffer::PolicyName, scheduler::Disciplin
 use crate::{
     beside::{BESIDE, LONGER},
     generate::case,
-    invariants::{Failure, Outcome, look},
+    invariants::{Failure, Outcome, SHIFTED, look},
     schema::Schema,
+    windows::WINDOWS,
 };
 
 /// The seed of the scenarios that every test run looks at, and how many they are.
@@ -63,7 +66,8 @@ fn a_fixed_set_of_scenarios_holds_in_every_respect() {
     let disciplines =
         DisciplineName::ALL.iter().map(|discipline| format!("{} has a queue", discipline.name()));
     let allocators = AllocatorName::ALL.iter().map(|allocator| format!("{} has a queue", allocator.name()));
-    let ways = [BESIDE, LONGER].map(str::to_owned).into_iter();
+    let shifted = cfg!(debug_assertions).then_some(SHIFTED);
+    let ways = [BESIDE, LONGER, WINDOWS].into_iter().chain(shifted).map(str::to_owned);
     let idle: Vec<_> = policies
         .chain(disciplines)
         .chain(allocators)
