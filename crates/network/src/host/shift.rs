@@ -7,6 +7,7 @@ use celltrain_engine::Instant;
 
 /// What else than its picosecond an event is moved by, so that those of one picosecond part.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(debug_assertions), expect(dead_code, reason = "builds that move no events do not ask"))]
 pub(super) enum Of {
     /// What arrives on a VC.
     Arrival(u32),
