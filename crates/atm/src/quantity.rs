@@ -4,7 +4,7 @@
 use std::{cmp::Ordering, fmt, str::FromStr};
 
 use celltrain_engine::{
-    quantity::{self, BIT_RATES, BitRate, Bytes, Kind, QuantityError},
+    quantity::{self, BIT_RATES, BitRate, Bytes, Kind, QuantityError, did_you_mean},
     string_form,
 };
 use schemars::JsonSchema;
@@ -118,7 +118,8 @@ impl FromStr for Capacity {
         }
         let error = || {
             format!(
-                "expected a buffer size such as \"2000 cells\", \"8 packets\" (1 to {MAX_CELLS}), \"64 kB\" or \"unlimited\", found \"{text}\""
+                "expected a buffer size such as \"2000 cells\", \"8 packets\" (1 to {MAX_CELLS}), \"64 kB\" or \"unlimited\", found \"{text}\"{}",
+                did_you_mean(text, &[&Bytes::KIND, &CELLS, &PACKETS])
             )
         };
         match amount(text).map_err(|fault| fault.with_form(error))? {
@@ -165,7 +166,10 @@ impl FromStr for Level {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let error = || format!("expected a level such as \"95 %\" or \"1900 cells\", found \"{text}\"");
+        let error = || {
+            let meant = did_you_mean(text, &[&SHARE, &Bytes::KIND, &CELLS, &PACKETS]);
+            format!("expected a level such as \"95 %\" or \"1900 cells\", found \"{text}\"{meant}")
+        };
         match amount(text) {
             Ok((count, unit)) if !fits(count, unit) => Err(error()),
             Ok((count, Unit::Cells)) => Ok(Self::Cells(count)),
@@ -326,6 +330,20 @@ mod tests {
         let of = |text: &str, capacity| text.parse::<Level>().unwrap().cells(capacity).unwrap();
         assert_eq!([of("80 %", 1), of("9 %", 5), of("95 %", 2000), of("99 %", 150)], [1, 1, 1900, 148]);
         assert_eq!([of("0 %", 5), of("0 cells", 5), of("100 %", 1)], [0, 0, 1]);
+    }
+
+    #[test]
+    fn an_error_names_the_unit_that_was_meant() {
+        let of_buffer = |text: &str| text.parse::<Capacity>().unwrap_err();
+        let of_level = |text: &str| text.parse::<Level>().unwrap_err();
+        for (text, unit) in
+            [("64 KB", "kB"), ("2 Cells", "cells"), ("7 PACKETS", "packets"), ("9 bytes", "B")]
+        {
+            for error in [of_buffer(text), of_level(text)] {
+                assert!(error.ends_with(&format!("found \"{text}\"; did you mean \"{unit}\"?")), "{error}");
+            }
+        }
+        assert!(of_buffer("64 parsecs").ends_with("found \"64 parsecs\""));
     }
 
     #[test]

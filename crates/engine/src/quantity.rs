@@ -144,7 +144,7 @@ impl Kind {
         if is_right(&text.replacen(',', ".", 1)) {
             return "; decimals follow a point, and nothing or _ parts thousands".to_owned();
         }
-        self.meant(text).map_or_else(String::new, |unit| format!("; did you mean \"{unit}\"?"))
+        did_you_mean(text, &[self])
     }
 
     /// The unit of this kind that a common other spelling behind a number stands for: `Mbps`, `seconds`, `KB`.
@@ -180,6 +180,13 @@ impl Kind {
         let units: Vec<_> = self.units.iter().map(|unit| unit.0).collect();
         format!("([0-9_]+\\.?[0-9_]*|\\.[0-9_]+)([eE][+-]?[0-9]+)? *({})", units.join("|"))
     }
+}
+
+/// What an error adds that may be said in several `kinds`, if a common other spelling of a unit of one of them stands in `text`.
+#[must_use]
+pub fn did_you_mean(text: &str, kinds: &[&Kind]) -> String {
+    let unit = kinds.iter().find_map(|kind| kind.meant(text));
+    unit.map_or_else(String::new, |unit| format!("; did you mean \"{unit}\"?"))
 }
 
 /// The exponent that a text begins with, 0 if with none, and what is behind it; nothing if the exponent is out of all reason.
