@@ -13,7 +13,7 @@ import pytest
 import celltrain as ct
 from celltrain.embedded import without_sweep
 from celltrain.sweeps import load_plan
-from celltrain.sweeps.plan_file import check_file
+from celltrain.sweeps.plan_file import check_file, located
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -207,6 +207,28 @@ def test_a_pipe_is_read_once(tmp_path: Path, scenario: ct.Scenario) -> None:
         ct.InputError, match=r"pipe\d+\.toml:3: the point with switch\.buffer = x cannot be run"
     ):
         check_file(piped(named))
+    pipe = piped(named)
+    plan = load_plan(pipe)
+    with (
+        pytest.raises(ct.InputError, match=r"pipe\d+\.toml: the point with switch\.buffer = x cannot be run"),
+        located(pipe),
+    ):
+        plan.keys()
+
+
+def test_a_sweep_names_the_line_of_a_point_that_cannot_be_run(
+    scenario: ct.Scenario, tmp_path: Path, cli: Cli
+) -> None:
+    """As `check` does."""
+    (tmp_path / "s.toml").write_text(scenario.to_toml(), encoding="utf-8")
+    plan = 'scenario = "s.toml"\n[sweep.grid]\n"tcp.mss" = ["500 B"]\n"switch.buffer" = ["100 cells", "x"]\n'
+    file = tmp_path / "plan.toml"
+    file.write_text(plan, encoding="utf-8")
+    for command in (("check",), ("sweep", "--out", tmp_path / "out")):
+        answer = cli(command[0], file, *command[1:])
+        assert answer.code == 2
+        assert f"{file}:4: the point with tcp.mss = 500 B, switch.buffer = x cannot be run" in answer.err
+    assert not (tmp_path / "out").exists()
 
 
 def test_plans_may_begin_with_a_byte_order_mark(scenario: ct.Scenario, tmp_path: Path) -> None:

@@ -49,11 +49,12 @@ def sweep(
     Runs that the folder already has are reused, so a plan can also be extended.
     """
     from celltrain.sweeps import load_plan, run_plan
+    from celltrain.sweeps.plan_file import located
 
     loaded = load_plan(plan, options.settings(set_).items())
     place = _default(Path(plan)) if out is None else out
     named = options.measures(measure)
-    with options.running("sweeping", scheduler, jobs, place) as (executor, progress):
+    with located(plan), options.running("sweeping", scheduler, jobs, place) as (executor, progress):
         found = run_plan(
             loaded,
             measures=named,

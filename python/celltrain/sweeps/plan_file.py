@@ -12,7 +12,7 @@ from typing import Any
 from celltrain import _core, arguments
 from celltrain.embedded import line_of, parsed, without_sweep
 from celltrain.errors import InputError, ScenarioError, unknown
-from celltrain.files.streams import placed
+from celltrain.files.streams import is_stream, placed
 from celltrain.scenario import (
     Scenario,
     load_with_sweep,
@@ -27,7 +27,7 @@ from celltrain.sweeps.axes import Value, grid_axes, zip_axis
 from celltrain.sweeps.axes import shown as value_shown
 from celltrain.sweeps.plan import Plan, PlanError, make_plan, refuse_unknown_keys
 
-__all__ = ["check_file", "load_plan"]
+__all__ = ["check_file", "load_plan", "located"]
 
 _TOP_KEYS = ("scenario", "name", "seed", "sweep")
 _SCENARIO_KEYS = ("schema", "extends")
@@ -83,6 +83,21 @@ def check_file(
         plan.keys()
         plan.check_metric()
     return plan.scenario, plan
+
+
+@contextmanager
+def located(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Makes errors about the plan of a file, as of a point that cannot be run, name the file and the line.
+
+    A stream or a pipe cannot be read again; its name is all that they have.
+    """
+    try:
+        yield
+    except PlanError as error:
+        place = Path(path)
+        text = read_text(place) if place.is_file() and not is_stream(place) else ""
+        with _located(place, text, parsed(text)):
+            raise error from None
 
 
 @contextmanager
