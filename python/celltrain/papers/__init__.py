@@ -30,7 +30,7 @@ def describe(paper: str) -> Paper:
     """The description of a paper, by its id or the path of its folder.
 
     Raises:
-        InputError: there is no such paper, or its `paper.toml` cannot be used.
+        InputError: there is no such paper, or its `paper.toml` or `published.csv` cannot be used.
     """
     if not isinstance(paper, str | os.PathLike):
         raise arguments.expected("paper", "the id of a paper or the path of its folder", paper)

@@ -44,7 +44,8 @@ def read_paper(folder: PaperFolder) -> Paper:
     """The description of a paper.
 
     Raises:
-        InputError: it cannot be read or used; the message names file, line and key.
+        InputError: it cannot be read or used, and the message names file, line and key; or something is
+            printed with which nothing is compared.
     """
     root = _root(folder.path / DESCRIPTION)
     root.known(KEYS)
@@ -56,6 +57,7 @@ def read_paper(folder: PaperFolder) -> Paper:
     if not every:
         raise root.error("a paper has at least one [[table]] or [[figure]]")
     _distinct(root, "name", [(table.name, "table") for table in every])
+    _check_published(folder, every)
     claims = tuple(claim for node in root.tables("claim") for claim in read_claims(node, every, names))
     _distinct(root, "id", [(claim.id, "claim") for claim in claims])
     stacks = tuple(root.texts("stacks"))
@@ -81,6 +83,23 @@ def read_paper(folder: PaperFolder) -> Paper:
         lead=_lead(root, every),
         text=root.lines.text,
     )
+
+
+def _check_published(folder: PaperFolder, every: Sequence[Table]) -> None:
+    """Refuses a printed value that no cell of the paper's tables and figures is compared with."""
+    exhibits, file = {table.name: table for table in every}, folder.path / "published.csv"
+    for (name, column, row), printed in folder.published.items():
+        place = f"{file}: {name}, {column}, {row}"
+        table = exhibits.get(name)
+        if table is None:
+            raise InputError(f"{place}: {unknown('table or figure', name, exhibits)}")
+        columns, units = [one.name for one in table.columns], {one.name: one.unit for one in table.rows}
+        if column not in columns:
+            raise InputError(f"{place}: {unknown('column', column, columns)}")
+        if row not in units:
+            raise InputError(f"{place}: {unknown('row', row, units)}")
+        if printed.unit != units[row]:
+            raise InputError(f"{place}: the unit is '{printed.unit}', and that of the row '{units[row]}'")
 
 
 def _root(path: Path) -> Node:

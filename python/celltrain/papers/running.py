@@ -97,7 +97,6 @@ def reproduce(
     arguments.claimed("folder", folder)
     description = paper if isinstance(paper, Paper) else describe(paper)
     own = description.folder
-    _check_published(description)
     selected = select(description, tables, figures)
     description, chosen = _chosen(description, selected, stacks, candidates, settings)
     cells = [(stack, table, column) for stack in chosen for table in selected for column in table.columns]
@@ -144,27 +143,6 @@ def reproduce(
         ),
         defects=tuple(map(str, defects.values())),
     )
-
-
-def _check_published(paper: Paper) -> None:
-    """Refuses a printed value that no cell of the paper's tables and figures is compared with.
-
-    It is looked at before anything runs.
-    """
-    exhibits = {table.name: table for table in (*paper.tables, *paper.figures)}
-    file = paper.folder.path / "published.csv"
-    for (name, column, row), printed in paper.folder.published.items():
-        place = f"{file}: {name}, {column}, {row}"
-        table = exhibits.get(name)
-        if table is None:
-            raise InputError(f"{place}: {unknown('table or figure', name, exhibits)}")
-        columns, units = [one.name for one in table.columns], {one.name: one.unit for one in table.rows}
-        if column not in columns:
-            raise InputError(f"{place}: {unknown('column', column, columns)}")
-        if row not in units:
-            raise InputError(f"{place}: {unknown('row', row, units)}")
-        if printed.unit != units[row]:
-            raise InputError(f"{place}: the unit is '{printed.unit}', and that of the row '{units[row]}'")
 
 
 def _chosen(
