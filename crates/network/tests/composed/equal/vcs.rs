@@ -53,8 +53,11 @@ fn line_rate(case: &Case<'_>, _: &mut Draw) -> Option<Pair> {
     of_contracts(case, suits, say)
 }
 
-/// A policer of what is shaped to the same rate.
+/// A policer of what is shaped to the same rate. What a pause holds back comes at the line rate when it ends.
 fn conforming(case: &Case<'_>, draw: &mut Draw) -> Option<Pair> {
+    if case.spec.switch.memory.is_some_and(|memory| memory.pause.is_some()) {
+        return None;
+    }
     let (vcs, pcr, has_scr) = (case.vcs(), draw.source_rate(), draw.chance(0.5));
     let suits =
         |_: usize, flow: &Flow| is_alone(case, &vcs, flow) && (has_scr || flow.contract.scr.is_none());
