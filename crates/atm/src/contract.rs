@@ -211,6 +211,20 @@ pub enum Category {
     Ubr,
 }
 
+impl Category {
+    /// Its name in scenarios and tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cbr => "cbr",
+            Self::Vbr => "vbr",
+            Self::Abr => "abr",
+            Self::Gfr => "gfr",
+            Self::Ubr => "ubr",
+        }
+    }
+}
+
 /// What the first switch on a VC's way does about what is beyond the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

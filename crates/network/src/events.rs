@@ -56,8 +56,7 @@ impl Events {
     /// The table: when, which flow, what, why, where in the data (the byte sent or acknowledged), and the rest in words.
     pub(crate) fn table(mut self) -> Table {
         self.rows.sort_by_key(|row| row.at);
-        let text =
-            |get: fn(&Row) -> &String| Column::Text(self.rows.iter().map(|row| get(row).clone()).collect());
+        let text = |get: fn(&Row) -> &String| Column::texts(self.rows.iter().map(get));
         Table::new(vec![
             ("t", "s", Column::Number(self.rows.iter().map(|row| seconds(row.at)).collect())),
             ("flow", "", text(|row| &row.flow)),

@@ -1,12 +1,14 @@
 //! Tables of results: named columns with units.
 
+use std::ops::Index;
+
 use crate::measures::registry::Measure;
 
 /// The values of a column. Equal numbers are the same ones, so that NaN, which stands for no value, equals itself.
 #[derive(Debug, Clone)]
 pub enum Column {
     /// Names.
-    Text(Vec<String>),
+    Text(Texts),
     /// Counts.
     Count(Vec<u64>),
     /// Numbers.
@@ -14,6 +16,11 @@ pub enum Column {
 }
 
 impl Column {
+    /// A column of texts.
+    pub(crate) fn texts<T: AsRef<str>>(texts: impl Iterator<Item = T>) -> Self {
+        Self::Text(texts.collect())
+    }
+
     /// A column of counts.
     pub(crate) fn counts(counts: impl ExactSizeIterator<Item = u64>) -> Self {
         Self::Count(written(vec![0; counts.len()], counts, |count| count == 0))
@@ -46,6 +53,45 @@ impl PartialEq for Column {
             }
             _ => false,
         }
+    }
+}
+
+/// The texts of a column, in one string: a large network has very many, and most are shorter than what a string of their own would take.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Texts {
+    joined: String,
+    /// Where each of them ends.
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    /// Adds a text at the end.
+    pub(crate) fn push(&mut self, text: &str) {
+        self.joined.push_str(text);
+        self.ends.push(self.joined.len());
+    }
+
+    /// The texts, in the order of the rows.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        (0..self.ends.len()).map(|row| &self[row])
+    }
+}
+
+impl Index<usize> for Texts {
+    type Output = str;
+
+    /// The text of a row.
+    fn index(&self, row: usize) -> &str {
+        let begin = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.joined[begin..self.ends[row]]
+    }
+}
+
+impl<T: AsRef<str>> FromIterator<T> for Texts {
+    fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> Self {
+        let mut all = Self::default();
+        texts.into_iter().for_each(|text| all.push(text.as_ref()));
+        all
     }
 }
 
@@ -103,5 +149,20 @@ impl Table {
             Some((_, _, Column::Count(values))) => values,
             _ => &[],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_those_that_were_put_in() {
+        let rows = ["", "switch1 > switch2", "", "ü", "1"];
+        let texts: Texts = rows.iter().collect();
+        assert!(texts.iter().eq(rows));
+        assert_eq!((&texts[1], &texts[2], texts.iter().len()), (rows[1], "", 5));
+        assert_ne!(texts, ["", "switch1 > switch2", "ü", "", "1"].iter().collect());
+        assert_eq!(Texts::default().iter().next(), None);
     }
 }

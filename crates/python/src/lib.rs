@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 mod bench;
+mod memory;
 mod panic;
 mod passages;
 mod rates;

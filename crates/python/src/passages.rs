@@ -1,5 +1,7 @@
 //! Ports and links of a scenario, and the fate of every cell at one of them.
 
+use std::collections::HashMap;
+
 use celltrain_atm::{cell::Kind, quantity::Capacity};
 use celltrain_engine::time::{SECOND, seconds};
 use celltrain_network::{
@@ -11,67 +13,84 @@ use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict},
 };
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::{
     panic::caught,
     scenario::{Scenario, ScenarioError},
 };
 
+/// A port of a switch, as [`ports`] writes it.
+#[derive(Serialize)]
+struct PortFacts {
+    name: String,
+    policy: &'static str,
+    framing: &'static str,
+    rate: f64,
+    capacity: Option<u64>,
+    unit: String,
+    levels: Vec<(&'static str, u64)>,
+}
+
 /// The ports of a scenario's switches as JSON: `name`, `policy`, `framing`, `rate` (bit/s), `capacity` in `unit` (null if unlimited),
 /// and the discard policy's `levels` as pairs of key and units.
 #[pyfunction]
 pub(crate) fn ports(scenario: &Scenario) -> PyResult<String> {
-    let graph = scenario.inner.graph().map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let (_memory, graph) = scenario.glance()?;
     let of_switch = |link: &usize| graph.nodes[graph.links[*link].from].kind == NodeKind::Switch;
-    let every: Vec<_> = (0..graph.links.len()).filter(of_switch).map(|link| port(&graph, link)).collect();
-    Ok(Value::from(every).to_string())
-}
-
-/// All links of a scenario as JSON: the `name` of each and of the port before it, whether that is a `host`'s, `framing`, `rate` at the start
-/// and `fastest` in the run (bit/s), whether that `changes`, `overhead`: octets added to each packet, or to each frame before it is cut into
-/// cells, and the longest `delay` in the run (seconds).
-#[pyfunction]
-pub(crate) fn links(scenario: &Scenario) -> PyResult<String> {
-    let graph = scenario.inner.graph().map_err(|error| ScenarioError::new_err(error.to_string()))?;
-    let of_frames = scenario.inner.spec().aal5.overhead;
-    let link = |(index, link): (usize, &Link)| {
-        let added = if link.framing == Framing::Packets { link.overhead } else { of_frames };
-        json!({
-            "name": graph.link_name(index),
-            "host": graph.nodes[link.from].kind == NodeKind::Host,
-            "framing": framing(link),
-            "rate": link.rate.0 as f64,
-            "fastest": link.fastest().0 as f64,
-            "changes": link.changes_rate(),
-            "overhead": added.0,
-            "delay": seconds(link.longest_delay.ps()),
-        })
-    };
-    let every: Vec<_> = graph.links.iter().enumerate().map(link).collect();
-    Ok(Value::from(every).to_string())
+    let every = (0..graph.links.len()).filter(of_switch).map(|link| port(&graph, link));
+    Ok(serde_json::to_string(&every.collect::<Vec<_>>()).expect("names and finite numbers can be written"))
 }
 
 fn framing(link: &Link) -> &'static str {
     if link.framing == Framing::Packets { "packets" } else { "cells" }
 }
 
-fn port(graph: &Graph, index: usize) -> Value {
+fn port(graph: &Graph, index: usize) -> PortFacts {
     let link = &graph.links[index];
     let Capacity(capacity, unit) = link.buffer;
-    let levels = link.discard.levels().into_iter().filter_map(|(key, level)| {
-        let units = level.cells(link.buffer.units()).ok()?;
-        Some(json!([key, units]))
-    });
-    json!({
-        "name": graph.link_name(index),
-        "policy": link.discard.policy.name(),
-        "framing": framing(link),
-        "rate": link.rate.0 as f64,
-        "capacity": capacity,
-        "unit": unit.to_string(),
-        "levels": levels.collect::<Vec<_>>(),
-    })
+    let levels = link.discard.levels().into_iter();
+    let levels = levels.filter_map(|(key, level)| Some((key, level.cells(link.buffer.units()).ok()?)));
+    PortFacts {
+        name: graph.link_name(index),
+        policy: link.discard.policy.name(),
+        framing: framing(link),
+        rate: link.rate.0 as f64,
+        capacity,
+        unit: unit.to_string(),
+        levels: levels.collect(),
+    }
+}
+
+/// What may be equal among links: whether the port before it is a host's, framing, rate at the start and highest in the run (bit/s), whether it
+/// changes, octets added to each packet, or to each frame before it is cut into cells, and the longest delay in the run (seconds).
+type LinkFacts = (bool, &'static str, f64, f64, bool, u64, f64);
+
+/// All links of a scenario: the name of each, which is that of the port before it, and of which kind it is, by its place; and the kinds. A
+/// network may have very many links, and they are of few kinds.
+#[pyfunction]
+pub(crate) fn links(scenario: &Scenario) -> PyResult<(Vec<(String, usize)>, Vec<LinkFacts>)> {
+    let (_memory, graph) = scenario.glance()?;
+    let of_frames = scenario.inner.spec().aal5.overhead;
+    let facts = |link: &Link| {
+        let added = if link.framing == Framing::Packets { link.overhead } else { of_frames };
+        let is_host = graph.nodes[link.from].kind == NodeKind::Host;
+        let (rate, fastest) = (link.rate.0 as f64, link.fastest().0 as f64);
+        let delay = seconds(link.longest_delay.ps());
+        (is_host, framing(link), rate, fastest, link.changes_rate(), added.0, delay)
+    };
+    let (mut kinds, mut places) = (Vec::new(), HashMap::new());
+    let mut kind = |facts: LinkFacts| {
+        let (is_host, framing, rate, fastest, changes, added, delay) = facts;
+        let key = (is_host, framing, [rate, fastest, delay].map(f64::to_bits), changes, added);
+        *places.entry(key).or_insert_with(|| {
+            kinds.push(facts);
+            kinds.len() - 1
+        })
+    };
+    let every = graph.links.iter().enumerate();
+    let every = every.map(|(index, link)| (graph.link_name(index), kind(facts(link)))).collect();
+    Ok((every, kinds))
 }
 
 /// The fate of every cell that arrived at a port between two times (in seconds), or was in its buffer at the first: columns by name.

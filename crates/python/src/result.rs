@@ -9,16 +9,17 @@ use celltrain_network::{
     Experiment, Options,
     capture::Capture,
     measures::Series,
-    table::{Column, Table},
+    table::{Column, Table, Texts},
 };
 use pyo3::{
     exceptions::PyValueError,
     import_exception,
     prelude::*,
-    types::{PyBytes, PyDict},
+    types::{PyBytes, PyDict, PyList, PyString},
 };
 
 use crate::{
+    memory::GiveBack,
     panic::caught,
     scenario::{Scenario, ScenarioError},
 };
@@ -153,7 +154,7 @@ fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> 
     let dict = PyDict::new(py);
     for (name, _, column) in table.columns() {
         match column {
-            Column::Text(values) => dict.set_item(name, values)?,
+            Column::Text(values) => dict.set_item(name, strings(py, values)?)?,
             Column::Count(values) => {
                 let count = |&count| i64::try_from(count).expect("a count is less than 2^63").to_ne_bytes();
                 dict.set_item(name, array(py, 'q', values.iter().flat_map(count))?)?;
@@ -165,6 +166,17 @@ fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyDict>> 
         }
     }
     Ok(dict)
+}
+
+/// A list of texts. Neighbours that are equal are one object: a network may have very many rows.
+fn strings<'py>(py: Python<'py>, texts: &Texts) -> PyResult<Bound<'py, PyList>> {
+    let mut before: Option<(&str, Bound<'py, PyString>)> = None;
+    let same = |text| {
+        let known = before.take().filter(|(known, _)| *known == text);
+        let string = known.map_or_else(|| PyString::new(py, text), |(_, string)| string);
+        before.insert((text, string)).1.clone()
+    };
+    PyList::new(py, texts.iter().map(same))
 }
 
 /// An `array.array` of what these bytes are: a list would take four times as much memory, and a network may have very many rows.
@@ -225,6 +237,9 @@ pub(crate) fn run(
             stopped()
         })
     };
-    let result = py.detach(|| caught(work));
+    let result = py.detach(|| {
+        let _memory = GiveBack(scenario.links);
+        caught(work)
+    });
     result.map(|inner| RunResult { inner })
 }

@@ -4,16 +4,25 @@ use std::{collections::HashMap, path::PathBuf, sync::OnceLock};
 
 use celltrain_atm::{buffer::PolicyName, scheduler::DisciplineName};
 use celltrain_engine::time::seconds;
-use celltrain_network::{Experiment, measures::registry, scenario};
-use pyo3::{exceptions::PyValueError, import_exception, prelude::*, types::PyType};
+use celltrain_network::{
+    Experiment,
+    measures::registry,
+    scenario::{self, Flow, Graph},
+};
+use pyo3::{
+    exceptions::PyValueError,
+    import_exception,
+    prelude::*,
+    types::{PyString, PyType},
+};
 
-use crate::panic::caught;
+use crate::{memory::GiveBack, panic::caught};
 
 import_exception!(celltrain.errors, ScenarioError);
 
 type Overrides = Vec<(String, String)>;
 /// Names of ports, each with the share of a flow's ways that cross it.
-type Ports = Vec<(String, f64)>;
+type Ports = Vec<(Py<PyString>, f64)>;
 /// The name of a flow, and the place, from 0, of the `[[group]]` that makes it.
 type Maker = (String, Option<u32>);
 
@@ -22,6 +31,8 @@ type Maker = (String, Option<u32>);
 #[derive(Debug)]
 pub(crate) struct Scenario {
     pub(crate) inner: scenario::Scenario,
+    /// How many links its network has.
+    pub(crate) links: usize,
     /// Its key, once somebody has asked for it: every run does.
     key: OnceLock<String>,
     /// Its flows, once somebody has asked for them: every note does.
@@ -34,12 +45,15 @@ impl PartialEq for Scenario {
     }
 }
 
+fn refuse(error: scenario::ScenarioError) -> PyErr {
+    ScenarioError::new_err(error.to_string())
+}
+
 /// A scenario is only handed out if its network can be built. Hears signals while that takes long.
 fn checked(
     py: Python<'_>,
     read: impl Send + FnOnce() -> Result<scenario::Scenario, scenario::ScenarioError>,
 ) -> PyResult<Scenario> {
-    let refuse = |error: scenario::ScenarioError| ScenarioError::new_err(error.to_string());
     py.detach(|| {
         caught(|| {
             let inner = read().map_err(refuse)?;
@@ -48,8 +62,10 @@ fn checked(
                 signal = Python::attach(|py| py.check_signals());
                 signal.is_err()
             };
-            inner.graph_unless(&mut interrupt).map_err(refuse)?;
-            signal.map(|()| Scenario { inner, key: OnceLock::new(), flows: OnceLock::new() })
+            let graph = inner.graph_unless(&mut interrupt).map_err(refuse)?;
+            let links = graph.map_or(0, |graph| graph.links.len());
+            drop(GiveBack(links));
+            signal.map(|()| Scenario { inner, links, key: OnceLock::new(), flows: OnceLock::new() })
         })
     })
 }
@@ -143,24 +159,36 @@ impl Scenario {
 
     /// For each of some flows the ports that its data cross, and those that its ACKs do: names, and the shares of its ways that cross
     /// each. Unknown flows cross none.
-    fn ports_of(&self, flows: Vec<String>) -> PyResult<Vec<(Ports, Ports)>> {
-        let graph = self.inner.graph().map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    fn ports_of(&self, py: Python<'_>, flows: Vec<String>) -> PyResult<Vec<(Ports, Ports)>> {
+        let (_memory, graph) = self.glance()?;
         let known: HashMap<_, _> = graph.flows.iter().map(|flow| (flow.name.as_str(), flow)).collect();
-        let of_flow = |name: &String| known.get(name.as_str()).map(|flow| graph.ports_of(flow).into());
-        Ok(flows.iter().map(|name| of_flow(name).unwrap_or_default()).collect())
+        // Names are made once: a network may have very many flows, and a port many of them.
+        let mut names: Vec<Option<Py<PyString>>> = graph.links.iter().map(|_| None).collect();
+        let mut name = |link: usize| {
+            let name = names[link].get_or_insert_with(|| PyString::new(py, &graph.link_name(link)).unbind());
+            name.clone_ref(py)
+        };
+        let mut named = |ports: Vec<(usize, f64)>| -> Ports {
+            ports.into_iter().map(|(link, share)| (name(link), share)).collect()
+        };
+        let mut of_flow = |flow: &&Flow| {
+            let [there, back] = flow.links();
+            (named(there), named(back))
+        };
+        Ok(flows.iter().map(|flow| known.get(flow.as_str()).map(&mut of_flow).unwrap_or_default()).collect())
     }
 
     /// Sentences about the network that someone who runs it should know.
     fn notes(&self) -> PyResult<Vec<String>> {
-        self.inner.notes().map_err(|error| ScenarioError::new_err(error.to_string()))
+        let _memory = GiveBack(self.links);
+        self.inner.notes().map_err(refuse)
     }
 
     /// Checks that packets can be captured at `hosts` and cells on `links`.
     ///
     /// Raises `ValueError` if not.
     fn check_captures(&self, hosts: Vec<String>, links: Vec<String>) -> PyResult<()> {
-        let experiment = Experiment::new(&self.inner);
-        let mut experiment = experiment.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        let (_memory, mut experiment) = self.experiment()?;
         experiment.capture(&hosts, &links).map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(())
     }
@@ -168,15 +196,13 @@ impl Scenario {
     /// The name of the port that occupancy, delay and utilisation of the summary are about; `None` without a switch.
     #[getter]
     fn bottleneck(&self) -> PyResult<Option<String>> {
-        let experiment =
-            Experiment::new(&self.inner).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        let (_memory, experiment) = self.experiment()?;
         Ok(experiment.bottleneck())
     }
 
     /// The ports whose link is slower than the minimum rates across it together: (name, sum in bit/s, rate in bit/s).
     fn overcommitted(&self) -> PyResult<Vec<(String, f64, f64)>> {
-        let experiment =
-            Experiment::new(&self.inner).map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        let (_memory, experiment) = self.experiment()?;
         Ok(experiment.overcommitted())
     }
 
@@ -197,14 +223,22 @@ impl Scenario {
 }
 
 impl Scenario {
+    /// Its graph, and what gives back the memory of that after it is dropped: bind both, in this order.
+    pub(crate) fn glance(&self) -> PyResult<(GiveBack, Graph)> {
+        let graph = self.inner.graph().map_err(refuse)?;
+        Ok((GiveBack(self.links), graph))
+    }
+
+    /// It made ready to run, as [`Self::glance`] gives its graph.
+    fn experiment(&self) -> PyResult<(GiveBack, Experiment<'_>)> {
+        Ok((GiveBack(self.links), Experiment::new(&self.inner).map_err(refuse)?))
+    }
+
     fn flows(&self) -> &[Maker] {
         self.flows.get_or_init(|| {
-            let graph = self.inner.graph().expect("the network was built when the scenario was read");
-            graph
-                .flows
-                .into_iter()
-                .map(|flow| (flow.name, flow.made_by.map(|place| place.get() - 1)))
-                .collect()
+            let (_memory, graph) = self.glance().expect("the network was built when the scenario was read");
+            let maker = |flow: &Flow| (flow.name.clone(), flow.made_by.map(|place| place.get() - 1));
+            graph.flows.iter().map(maker).collect()
         })
     }
 }

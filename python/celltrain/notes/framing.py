@@ -1,6 +1,5 @@
 """What packets and cells are on links: rates of sources are those of packets, where they send packets."""
 
-import json
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -25,6 +24,8 @@ HEADERS, TIMESTAMPS = 40, 12
 class Link(NamedTuple):
     """What a link makes of a packet."""
 
+    is_host: bool
+    """Whether the port before it is a host's."""
     framing: str
     """"cells" or "packets"."""
     rate: float
@@ -37,8 +38,6 @@ class Link(NamedTuple):
     """Octets that are added to each packet, or to each frame before it is cut into cells."""
     delay: float
     """The longest of its delays in the run, in seconds."""
-    is_host: bool
-    """Whether the port before it is a host's."""
 
     def bits(self, packet: float) -> float:
         """The bits of a packet of so many octets on this link; of a cell if there are none."""
@@ -54,18 +53,9 @@ class Link(NamedTuple):
 
 def links(scenario: Scenario) -> dict[str, Link]:
     """All links, by the ports before them."""
-    return {
-        str(one["name"]): Link(
-            one["framing"],
-            one["rate"],
-            fastest=one["fastest"],
-            changes=one["changes"],
-            overhead=one["overhead"],
-            delay=one["delay"],
-            is_host=one["host"],
-        )
-        for one in json.loads(_core.links(scenario.core))
-    }
+    every, facts = _core.links(scenario.core)
+    kinds = [Link(*one) for one in facts]
+    return {name: kinds[kind] for name, kind in every}
 
 
 def links_of_switches(scenario: Scenario) -> dict[str, Link]:

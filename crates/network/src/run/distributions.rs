@@ -15,20 +15,20 @@ use crate::{
     },
     port::{Location, Port},
     scenario::{Flow, Graph, Traffic},
-    table::{Column, Table},
+    table::{Column, Table, Texts},
 };
 
 /// The rows of the table so far.
 #[derive(Default)]
 struct Rows {
-    over: Vec<String>,
-    entity: Vec<String>,
-    measure: Vec<String>,
-    unit: Vec<String>,
+    over: Texts,
+    entity: Texts,
+    measure: Texts,
+    unit: Texts,
     low: Vec<u64>,
     high: Vec<u64>,
     weight: Vec<u64>,
-    weight_unit: Vec<String>,
+    weight_unit: Texts,
     share_above: Vec<f64>,
 }
 
@@ -56,7 +56,7 @@ impl Rows {
                 (&mut self.unit, of.unit),
                 (&mut self.weight_unit, of.weight_unit),
             ];
-            texts.into_iter().for_each(|(column, text)| column.push(text.to_owned()));
+            texts.into_iter().for_each(|(column, text)| column.push(text));
             self.low.push(lowest_of(bin));
             self.high.push(highest_of(bin));
             self.weight.push(weight);
@@ -116,9 +116,9 @@ pub(super) fn distribution_table<'a>(
             rows.add_delays("flow", &flow.name, delays.histogram());
         }
     }
-    add_groups(&mut rows, "kind", flows, delays, &|flow| kind(flow).to_owned());
+    add_groups(&mut rows, "kind", flows, delays, &kind);
     add_groups(&mut rows, "category", flows, delays, &category);
-    add_groups(&mut rows, "run", flows, delays, &|_| "all".to_owned());
+    add_groups(&mut rows, "run", flows, delays, &|_| "all");
     for (flow, responses) in std::iter::zip(flows, responses) {
         if let Some(responses) = responses {
             rows.add_responses("flow", &flow.name, responses.histogram());
@@ -158,7 +158,7 @@ fn add_groups(
     over: &str,
     flows: &[Flow],
     delays: &[Option<&Delays>],
-    get: &dyn Fn(&Flow) -> String,
+    get: &dyn Fn(&Flow) -> &'static str,
 ) {
     let mut names = Vec::new();
     for name in flows.iter().map(get) {
@@ -169,7 +169,7 @@ fn add_groups(
     for name in names {
         let members = std::iter::zip(flows, delays).filter(|(flow, _)| get(flow) == name);
         if let Some(delays) = Together::of(members.map(|(_, delays)| *delays)) {
-            rows.add_delays(over, &name, delays.histogram());
+            rows.add_delays(over, name, delays.histogram());
         }
     }
 }

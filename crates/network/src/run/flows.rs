@@ -31,18 +31,17 @@ impl Experiment<'_> {
         excess: Excess,
     ) -> Table {
         let (graph, window) = (&self.graph, self.window());
-        let node = |index: usize| graph.nodes[index].name.clone();
         let round_trip = |flow: &Flow| {
             let delays = flow.route.iter().chain(&flow.back).map(|&link| graph.links[link].delay.ps());
             // Nothing comes back of most flows without TCP.
             if flow.back.is_empty() { f64::NAN } else { seconds(delays.sum()) }
         };
-        let circuit = |flow: &Flow| graph.flows[flow.circuit].name.clone();
+        let node = |index: usize| &graph.nodes[index].name;
+        let circuit = |flow: &Flow| &graph.flows[flow.circuit].name;
         let count = |get: fn(&FlowCounts) -> u64| Column::counts(counts.iter().map(get));
         let rate = |get: fn(&FlowCounts) -> u64| {
             Column::Number(counts.iter().map(|flow| bits_per_second(get(flow), window)).collect())
         };
-        let kinds = graph.flows.iter().map(|flow| kind(flow).to_owned()).collect();
         let limited = |get: fn(&Limits) -> Time| {
             let share = |flow: &FlowCounts| {
                 flow.limits.map_or(f64::NAN, |limits| get(&limits) as f64 / window as f64)
@@ -67,15 +66,12 @@ impl Experiment<'_> {
         let table = Table::of(
             registry::FLOW,
             vec![
-                ("flow", Column::Text(graph.flows.iter().map(|flow| flow.name.clone()).collect())),
+                ("flow", Column::texts(graph.flows.iter().map(|flow| &flow.name))),
                 ("group", Column::Count(graph.flows.iter().map(|flow| u64::from(flow.group)).collect())),
-                (
-                    "group_name",
-                    Column::Text(graph.flows.iter().map(|flow| graph.groups.name(flow.group)).collect()),
-                ),
-                ("kind", Column::Text(kinds)),
-                ("source", Column::Text(graph.flows.iter().map(|flow| node(flow.from)).collect())),
-                ("destination", Column::Text(graph.flows.iter().map(|flow| node(flow.to)).collect())),
+                ("group_name", Column::texts(graph.flows.iter().map(|flow| graph.groups.name(flow.group)))),
+                ("kind", Column::texts(graph.flows.iter().map(kind))),
+                ("source", Column::texts(graph.flows.iter().map(|flow| node(flow.from)))),
+                ("destination", Column::texts(graph.flows.iter().map(|flow| node(flow.to)))),
                 ("round_trip", Column::Number(graph.flows.iter().map(round_trip).collect())),
                 ("goodput", rate(FlowCounts::bytes)),
                 ("throughput", rate(FlowCounts::bytes_received)),
@@ -108,8 +104,8 @@ impl Experiment<'_> {
                 ("excess", Column::Number(excess.rates)),
                 ("excess_of_equal_part", Column::Number(excess.of_equal)),
                 ("excess_of_weighted_part", Column::Number(excess.of_weighted)),
-                ("category", Column::Text(graph.flows.iter().map(category).collect())),
-                ("circuit", Column::Text(graph.flows.iter().map(circuit).collect())),
+                ("category", Column::texts(graph.flows.iter().map(category))),
+                ("circuit", Column::texts(graph.flows.iter().map(circuit))),
                 ("cell_loss_ratio", Column::Number(counts.iter().map(FlowCounts::loss_ratio).collect())),
                 ("transfer_delay_mean", delay(&|delays| delays.mean())),
                 ("transfer_delay_p50", delay(&|delays| delays.quantile(0.5))),
@@ -171,6 +167,6 @@ pub(super) fn kind(flow: &Flow) -> &'static str {
 }
 
 /// The service category of a flow's VC, as the tables call it.
-pub(super) fn category(flow: &Flow) -> String {
-    format!("{:?}", flow.contract.category).to_lowercase()
+pub(super) fn category(flow: &Flow) -> &'static str {
+    flow.contract.category.name()
 }

@@ -112,13 +112,10 @@ pub(super) fn port_table(
     let count = |get: &dyn Fn(&PortMeasures<'_>) -> u64| Column::counts(ports.iter().map(get));
     let number = |get: &dyn Fn(&PortMeasures<'_>) -> f64| Column::numbers(ports.iter().map(get));
     let mut columns = vec![
-        ("port", Column::Text(ports.iter().map(|port| graph.link_name(port.port.link)).collect())),
+        ("port", Column::texts(ports.iter().map(|port| graph.link_name(port.port.link)))),
         ("switch", count(&|port| u64::from(port.port.location == Location::Switch))),
-        ("counted", Column::Text(ports.iter().map(|port| port.port.unit().to_owned()).collect())),
-        (
-            "buffer_unit",
-            Column::Text(ports.iter().map(|port| buffer_unit(graph, port.port).to_owned()).collect()),
-        ),
+        ("counted", Column::texts(ports.iter().map(|port| port.port.unit()))),
+        ("buffer_unit", Column::texts(ports.iter().map(|port| buffer_unit(graph, port.port)))),
         ("cells_arrived", count(&|port| port.accepted + port.all_discarded() - port.others().withdrawn)),
         ("cells_forwarded", count(&|port| port.forwarded)),
         ("cells_discarded", count(&|port| port.all_discarded())),

@@ -110,17 +110,17 @@ pub(crate) fn rows_of(table: &Measured, is_kept: impl Fn(&str) -> bool) -> Measu
 }
 
 /// The rows with these names, in their order.
-pub(crate) fn rows_named(table: &Measured, names: &[String]) -> Measured {
+pub(crate) fn rows_named(table: &Measured, names: &[&str]) -> Measured {
     let all = names_of(table);
-    let place = |name: &String| all.iter().position(|other| other == name);
+    let place = |name: &&str| all.iter().position(|other| other == name);
     let rows: Vec<_> = names.iter().filter_map(place).collect();
     taken(table, &rows)
 }
 
 /// The names of the rows of a table.
-pub(crate) fn names_of(table: &Measured) -> &[String] {
+pub(crate) fn names_of(table: &Measured) -> Vec<&str> {
     let names = table.columns().iter().find_map(|(_, _, column)| match column {
-        Column::Text(names) => Some(names),
+        Column::Text(names) => Some(names.iter().collect()),
         _ => None,
     });
     names.expect("a column of names")
@@ -132,7 +132,7 @@ fn taken(table: &Measured, rows: &[usize]) -> Measured {
         rows.iter().map(|&row| values[row].clone()).collect()
     }
     let column = |column: &Column| match column {
-        Column::Text(values) => Column::Text(of(values, rows)),
+        Column::Text(values) => Column::Text(rows.iter().map(|&row| &values[row]).collect()),
         Column::Count(values) => Column::Count(of(values, rows)),
         Column::Number(values) => Column::Number(of(values, rows)),
     };

@@ -168,7 +168,7 @@ pub(crate) fn distributions(scenario: &Scenario, result: &RunResult) -> Vec<Fail
     let window = (spec.duration.ps() - spec.warm_up.ps()) as f64;
     let table = &result.distributions;
     let texts = |table: &Table, name: &str| match table.columns().iter().find(|(other, ..)| *other == name) {
-        Some((_, _, Column::Text(values))) => values.clone(),
+        Some((_, _, Column::Text(values))) => values.iter().map(str::to_owned).collect::<Vec<_>>(),
         _ => panic!("no texts in column \"{name}\""),
     };
     let (over, entity) = (texts(table, "over"), texts(table, "entity"));
@@ -326,7 +326,7 @@ fn little(result: &RunResult, duration: f64, sample: f64) -> Vec<Failure> {
     let mut failures = Vec::new();
     for (index, name) in names.iter().enumerate() {
         let series =
-            result.series.iter().find(|series| series.entity == *name && series.metric == "occupancy");
+            result.series.iter().find(|series| series.entity == name && series.metric == "occupancy");
         let Some(series) = series else { continue };
         let sampled = series.values.iter().sum::<f64>() * sample;
         let bound = sample * (arrived[index] + forwarded[index] + pushed[index] + most[index] + 1.0);
@@ -362,7 +362,7 @@ fn work_conserving(scenario: &Scenario, graph: &Graph, result: &RunResult, sampl
     // The clock that is drawn may be slower by so much than the fastest one, by which the rates of the network are.
     let slower = 1.0 + 2.1e-9 * scenario.spec().link.rate_spread.0 as f64;
     let of = |name: &str, metric: &str| {
-        result.series.iter().find(|series| series.entity == *name && series.metric == metric)
+        result.series.iter().find(|series| series.entity == name && series.metric == metric)
     };
     // What waits may be pushed out, and a frame that does not fit takes its place.
     let stays = |link: &Link| link.framing == Framing::Cells && !link.discard.policy.pushes_out();
@@ -501,7 +501,7 @@ pub(crate) fn differences(what: &str, usual: &RunResult, other: &RunResult) -> V
 pub(crate) fn unlike_rows(one: &Column, two: &Column) -> String {
     let rows = |column: &Column| -> Vec<String> {
         match column {
-            Column::Text(values) => values.clone(),
+            Column::Text(values) => values.iter().map(str::to_owned).collect(),
             Column::Count(values) => values.iter().map(u64::to_string).collect(),
             Column::Number(values) => values.iter().map(f64::to_string).collect(),
         }

@@ -199,7 +199,7 @@ pub(crate) fn busy(graph: &Graph, result: &RunResult) -> Vec<String> {
     let Column::Text(names) = &result.ports.columns()[0].2 else { return Vec::new() };
     let mut busy = BTreeSet::new();
     for (index, link) in graph.links.iter().enumerate() {
-        let Some(row) = names.iter().position(|name| *name == graph.link_name(index)) else { continue };
+        let Some(row) = names.iter().position(|name| name == graph.link_name(index)) else { continue };
         if graph.nodes[link.from].kind != NodeKind::Switch {
             continue;
         }

@@ -12,7 +12,7 @@ fn run(recovery: &str, record: bool) -> RunResult {
 }
 
 fn count(result: &RunResult, event: &str) -> u64 {
-    texts(&result.events, "event").iter().filter(|name| *name == event).count() as u64
+    texts(&result.events, "event").into_iter().filter(|name| *name == event).count() as u64
 }
 
 fn points(result: &RunResult, metric: &str) -> u64 {
@@ -58,7 +58,7 @@ fn timeouts(result: &RunResult) -> Vec<(String, f64, u32)> {
     };
     let timeouts = rows.filter(|((event, _), _)| *event == "timeout");
     timeouts
-        .map(|((_, cause), detail)| (cause.clone(), value(detail, "rto"), value(detail, "backoff") as u32))
+        .map(|((_, cause), detail)| (cause.to_owned(), value(detail, "rto"), value(detail, "backoff") as u32))
         .collect()
 }
 

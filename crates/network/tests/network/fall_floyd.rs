@@ -75,7 +75,7 @@ fn acknowledged(result: &RunResult, end: f64) -> f64 {
 fn recovery_time(result: &RunResult) -> f64 {
     let [events, details] = ["event", "detail"].map(|column| texts(&result.events, column));
     let place =
-        events.iter().position(|event| event == "fast-retransmit").expect("three duplicate ACKs arrive");
+        events.iter().position(|&event| event == "fast-retransmit").expect("three duplicate ACKs arrive");
     let recover = details[place].split(' ').find_map(|part| part.strip_prefix("recover=")).unwrap();
     (acknowledged(result, recover.parse().unwrap()) - numbers(&result.events, "t")[place]) / ROUND_TRIP
 }

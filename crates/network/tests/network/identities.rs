@@ -8,7 +8,7 @@ use crate::common::{discarded, metric, names, row_text, run, value};
 /// Everything a run says, with NaN equal to NaN.
 fn everything(result: &RunResult) -> String {
     let tables = [&result.flows, &result.ports];
-    let rows = tables.iter().flat_map(|table| names(table).iter().map(|name| row_text(table, name)));
+    let rows = tables.iter().flat_map(|table| names(table).into_iter().map(|name| row_text(table, name)));
     format!("{:x} {}", result.fingerprint, rows.collect::<Vec<_>>().join("\n"))
 }
 

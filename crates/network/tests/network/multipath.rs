@@ -124,8 +124,12 @@ fn permutation(routing: &str, traffic: &str) -> Scenario {
 
 /// The loads of the ports from aggregation switches to core switches.
 fn core_loads(result: &RunResult) -> Vec<f64> {
-    let upward = |name: &&String| name.starts_with("aggregation") && name.contains("> core");
-    names(&result.ports).iter().filter(upward).map(|name| value(&result.ports, name, "utilisation")).collect()
+    let upward = |name: &&str| name.starts_with("aggregation") && name.contains("> core");
+    names(&result.ports)
+        .into_iter()
+        .filter(upward)
+        .map(|name| value(&result.ports, name, "utilisation"))
+        .collect()
 }
 
 #[test]

@@ -67,7 +67,7 @@ type Pairs<'a> = &'a [(&'a str, &'a str)];
 
 /// What a column of the ports says of those whose names `of` selects, added up.
 fn total(result: &RunResult, name: &str, of: impl Fn(&str) -> bool) -> f64 {
-    let rows = names(&result.ports).iter().filter(|port| of(port));
+    let rows = names(&result.ports).into_iter().filter(|port| of(port));
     rows.map(|port| value(&result.ports, port, name)).sum()
 }
 

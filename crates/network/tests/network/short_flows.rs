@@ -63,7 +63,8 @@ fn a_flow_alone_takes_the_time_of_an_empty_network() {
     // Every 1.6 s, from 11.2 s to 99.2 s.
     assert_eq!(metric(&result, "flows_completed"), 56.0);
     let table = &result.distributions;
-    let row = texts(table, "measure").iter().position(|measure| measure == "flow_completion_time").unwrap();
+    let row =
+        texts(table, "measure").into_iter().position(|measure| measure == "flow_completion_time").unwrap();
     let bin = table.counts("low")[row]..=table.counts("high")[row];
     assert!(bin.contains(&((time * 1e12).round() as u64)), "{bin:?}");
     assert_eq!((table.counts("weight")[row], numbers(table, "share_above")[row]), (56, 0.0));

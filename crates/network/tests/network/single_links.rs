@@ -121,7 +121,7 @@ fn parallel_links_have_names_of_their_own() {
     ];
     assert!(found.iter().map(|(rate, name)| (*rate, name.as_str())).eq(expected), "{found:?}");
     let result = run_traced(PARALLEL, &[]);
-    let ports: BTreeSet<_> = names(&result.ports).iter().collect();
+    let ports: BTreeSet<_> = names(&result.ports).into_iter().collect();
     assert_eq!(ports.len(), names(&result.ports).len(), "{ports:?}");
     let series: BTreeSet<_> = result.series.iter().map(|series| (&series.entity, series.metric)).collect();
     assert_eq!(series.len(), result.series.len());

@@ -103,9 +103,17 @@ impl Graph {
         !self.losses.is_empty() || self.links.iter().any(may_lose)
     }
 
-    /// The ports that the data of a flow cross, and those that its ACKs do: names, and the shares of its ways that cross each.
+    /// What link number `link` and its port are called, unlike all others: [`Link::name`].
     #[must_use]
-    pub fn ports_of(&self, flow: &Flow) -> [Vec<(String, f64)>; 2] {
+    pub fn link_name(&self, link: usize) -> String {
+        self.links[link].name(&self.nodes)
+    }
+}
+
+impl Flow {
+    /// The links that its data cross, and those that its ACKs do: numbers, and the shares of its ways that cross each.
+    #[must_use]
+    pub fn links(&self) -> [Vec<(usize, f64)>; 2] {
         fn shares<'a>(ways: impl Iterator<Item = (&'a [usize], f64)>) -> Vec<(usize, f64)> {
             let mut found: Vec<(usize, f64)> = Vec::new();
             for (&link, share) in ways.flat_map(|(route, share)| route.iter().map(move |link| (link, share)))
@@ -117,18 +125,9 @@ impl Graph {
             }
             found
         }
-        let named = |(link, share)| (self.link_name(link), share);
-        [shares(flow.ways()), shares(flow.ways_back())].map(|ports| ports.into_iter().map(named).collect())
+        [shares(self.ways()), shares(self.ways_back())]
     }
 
-    /// What link number `link` and its port are called, unlike all others: [`Link::name`].
-    #[must_use]
-    pub fn link_name(&self, link: usize) -> String {
-        self.links[link].name(&self.nodes)
-    }
-}
-
-impl Flow {
     /// The ways of its data with the share of packets that takes each: one, unless packets are sprayed.
     pub(crate) fn ways(&self) -> impl Iterator<Item = (&[usize], f64)> {
         ways(&self.route, self.sprayed_ways()[0])

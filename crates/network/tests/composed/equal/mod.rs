@@ -228,7 +228,7 @@ fn unlike(graph: &Graph, one: &RunResult, other: &RunResult, apart: Apart) -> Ve
         // Their rows come in another order.
         Apart::Elsewhere(_) => {
             let [names, others] = [one, other].map(|result| names_of(&result.ports));
-            let both: Vec<_> = names.iter().filter(|name| others.contains(name)).cloned().collect();
+            let both: Vec<_> = names.into_iter().filter(|name| others.contains(name)).collect();
             [one, other].map(|result| rows_named(&result.ports, &both))
         }
         _ => [one, other].map(|result| rows_of(&result.ports, is_known)),

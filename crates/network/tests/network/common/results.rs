@@ -6,17 +6,17 @@ use celltrain_network::{
 };
 
 /// The first column: the names of the rows.
-pub(crate) fn names(table: &Table) -> &[String] {
+pub(crate) fn names(table: &Table) -> Vec<&str> {
     match &table.columns()[0].2 {
-        Column::Text(names) => names,
+        Column::Text(names) => names.iter().collect(),
         _ => panic!("a table begins with names"),
     }
 }
 
 /// A column of texts.
-pub(crate) fn texts<'a>(table: &'a Table, column: &str) -> &'a [String] {
+pub(crate) fn texts<'a>(table: &'a Table, column: &str) -> Vec<&'a str> {
     match table.columns().iter().find(|(other, ..)| *other == column) {
-        Some((_, _, Column::Text(texts))) => texts,
+        Some((_, _, Column::Text(texts))) => texts.iter().collect(),
         _ => panic!("no texts in column \"{column}\""),
     }
 }
@@ -31,7 +31,7 @@ pub(crate) fn numbers<'a>(table: &'a Table, column: &str) -> &'a [f64] {
 
 /// The value of `column` in the row whose name, which stands in the first column, is `name`.
 pub(crate) fn value(table: &Table, name: &str, column: &str) -> f64 {
-    let row = names(table).iter().position(|other| other == name);
+    let row = names(table).into_iter().position(|other| other == name);
     let row = row.unwrap_or_else(|| panic!("no row \"{name}\" among {:?}", names(table)));
     match table.columns().iter().find(|(other, ..)| *other == column) {
         Some((_, _, Column::Count(values))) => values[row] as f64,
@@ -65,9 +65,9 @@ pub(crate) fn metric(result: &RunResult, name: &str) -> f64 {
 
 /// A row as a line of text, for comparisons of everything it says (NaN equals NaN).
 pub(crate) fn row_text(table: &Table, name: &str) -> String {
-    let row = names(table).iter().position(|other| other == name).expect("a row of this name");
+    let row = names(table).into_iter().position(|other| other == name).expect("a row of this name");
     let cell = |(name, _, column): &(&str, &str, Column)| match column {
-        Column::Text(values) => format!("{name}={}", values[row]),
+        Column::Text(values) => format!("{name}={}", &values[row]),
         Column::Count(values) => format!("{name}={}", values[row]),
         Column::Number(values) => format!("{name}={:?}", values[row]),
     };

@@ -263,7 +263,7 @@ fn every_cell_is_delivered_or_counted_as_discarded() {
             policy.name()
         ));
         let total = |column: &str, ports: &dyn Fn(&str) -> bool| -> f64 {
-            let ports = names(&result.ports).iter().filter(|name| ports(name));
+            let ports = names(&result.ports).into_iter().filter(|name| ports(name));
             ports.map(|name| value(&result.ports, name, column)).sum()
         };
         let sent = total("cells_forwarded", &|name| name.starts_with("src"));
