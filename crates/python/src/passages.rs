@@ -66,10 +66,12 @@ fn port(graph: &Graph, index: usize) -> PortFacts {
 /// changes, octets added to each packet, or to each frame before it is cut into cells, and the longest delay in the run (seconds).
 type LinkFacts = (bool, &'static str, f64, f64, bool, u64, f64);
 
-/// All links of a scenario: the name of each, which is that of the port before it, and of which kind it is, by its place; and the kinds. A
-/// network may have very many links, and they are of few kinds.
+/// The name of each link, which is that of the port before it, with the place of its kind, and the kinds.
+type Links = (Vec<(String, usize)>, Vec<LinkFacts>);
+
+/// All links of a scenario. A network may have very many, and they are of few kinds.
 #[pyfunction]
-pub(crate) fn links(scenario: &Scenario) -> PyResult<(Vec<(String, usize)>, Vec<LinkFacts>)> {
+pub(crate) fn links(scenario: &Scenario) -> PyResult<Links> {
     let (_memory, graph) = scenario.glance()?;
     let of_frames = scenario.inner.spec().aal5.overhead;
     let facts = |link: &Link| {
