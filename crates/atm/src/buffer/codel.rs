@@ -133,9 +133,15 @@ impl Control {
     }
 
     /// What becomes of a frame at the head of the queue that has waited `sojourn`, where no more waits behind it than one of the longest
-    /// (`short`) or more does, and which can be marked or not.
-    pub fn on_head(&mut self, now: Time, sojourn: Time, short: bool, marks: bool) -> Fate {
-        let late = self.is_late(now, sojourn, short);
+    /// (`is_short`) or more does, and which can be marked or not.
+    pub fn on_head(
+        &mut self,
+        now: Time,
+        sojourn: Time,
+        is_short: impl FnOnce() -> bool,
+        marks: bool,
+    ) -> Fate {
+        let late = self.is_late(now, sojourn, is_short);
         match std::mem::replace(&mut self.dropped, Dropped::No) {
             Dropped::First => return Fate::Send,
             Dropped::Again if late => self.drop_next = self.control_law(self.drop_next),
@@ -156,8 +162,9 @@ impl Control {
     }
 
     /// Whether frames have waited too long for a whole interval (`dodequeue`, `ok_to_drop`).
-    fn is_late(&mut self, now: Time, sojourn: Time, short: bool) -> bool {
-        if sojourn < self.target || short {
+    #[inline]
+    fn is_late(&mut self, now: Time, sojourn: Time, is_short: impl FnOnce() -> bool) -> bool {
+        if sojourn < self.target || is_short() {
             self.first_above = None;
             return false;
         }
@@ -196,11 +203,12 @@ pub(super) fn rest_of_frame(cell: &Cell) -> u64 {
 pub struct LongestFrame(u64);
 
 impl LongestFrame {
-    /// Whether no more than one of the longest frames waits behind the frame of which `cell` is the first that came (`bytes() <= maxpacket`).
-    /// `holds_more` says whether more than so much waits behind this cell, the rest of its frame included.
-    pub fn is_short(&mut self, cell: &Cell, holds_more: impl FnOnce(u64) -> bool) -> bool {
+    /// What waits behind `cell`, the first that came of a frame at the head, where no more than one of the longest waits behind that frame
+    /// (`bytes() <= maxpacket`): the most, the rest of the frame included.
+    #[inline]
+    pub fn behind(&mut self, cell: &Cell) -> u64 {
         self.0 = self.0.max(cell.frame_load().into());
-        !holds_more(rest_of_frame(cell) + self.0)
+        rest_of_frame(cell) + self.0
     }
 }
 
@@ -249,9 +257,10 @@ impl FrameRule for BySojourn {
 
     fn on_head<S: PortState>(&mut self, head: Head, port: &View<'_, Dequeue, S>) -> Fate {
         let Head { cell, sojourn, now } = head;
-        let short = self.longest.is_short(&cell, |load| port.holds_more(load));
+        let short = self.longest.behind(&cell);
         let control = &mut self.controls[self.classes.of(cell.vc)];
         control.note_empty(port.empty_looks(cell.vc));
-        control.on_head(now, sojourn, short, self.marks && cell.ecn.is_capable())
+        let is_short = || !port.holds_more(short);
+        control.on_head(now, sojourn, is_short, self.marks && cell.ecn.is_capable())
     }
 }

@@ -119,7 +119,7 @@ impl FrameRule for BySojournPerVc {
 
     fn on_head<S: PortState>(&mut self, head: Head, port: &View<'_, Dequeue, S>) -> Fate {
         let Head { cell, sojourn, now } = head;
-        let short = self.longest.is_short(&cell, |load| port.holds_more(load));
+        let short = self.longest.behind(&cell);
         let marks = self.marks && cell.ecn.is_capable();
         let queue = port.queue_of(cell.vc, Side::Departure) as usize;
         if queue >= self.controls.len() {
@@ -129,6 +129,6 @@ impl FrameRule for BySojournPerVc {
         if let Some(times) = port.empty_turns(cell.vc) {
             control.note_empty(times);
         }
-        control.on_head(now, sojourn, short, marks)
+        control.on_head(now, sojourn, || !port.holds_more(short), marks)
     }
 }

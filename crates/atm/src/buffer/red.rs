@@ -105,8 +105,11 @@ impl Average {
     /// A frame arrives and finds `occupancy`.
     pub fn on_arrival(&mut self, occupancy: u64, now: Time) {
         if occupancy == 0 {
-            let frames = self.idle_frames + (now - self.idle_from) as f64 / self.frame_time;
-            self.value *= libm::pow(1.0 - self.weight, frames);
+            // An average of 0 stays what it is, at ports that are never busy for long.
+            if self.value > 0.0 {
+                let frames = self.idle_frames + (now - self.idle_from) as f64 / self.frame_time;
+                self.value *= libm::pow(1.0 - self.weight, frames);
+            }
             (self.idle_from, self.idle_frames) = (now, 0.0);
         } else {
             self.value += self.weight * (occupancy as f64 - self.value);

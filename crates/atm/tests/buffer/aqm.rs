@@ -99,8 +99,9 @@ impl Port {
         loop {
             let arrival = self.queue.pop_front()?;
             let packet = Cell { length: 1, ..Cell::default() };
-            let short = self.longest.is_short(&packet, |load| self.queue.len() as u64 > load);
-            match self.control.on_head(now, now - arrival, short, false) {
+            let short = self.longest.behind(&packet);
+            let is_short = || self.queue.len() as u64 <= short;
+            match self.control.on_head(now, now - arrival, is_short, false) {
                 Fate::Send => return Some(arrival),
                 Fate::Drop => self.dropped.push(arrival),
                 Fate::Mark => panic!("nothing can be marked"),
@@ -114,15 +115,13 @@ impl Port {
 fn a_queue_is_short_by_its_bytes() {
     let packet = |octets| Cell { length: 1, octets, ..Cell::default() };
     let mut longest = LongestFrame::default();
-    assert!(longest.is_short(&packet(1500), |load| 37 * 40 > load));
-    assert!(longest.is_short(&packet(40), |load| 37 * 40 > load), "what is behind an ACK are 37 others");
-    assert!(!longest.is_short(&packet(40), |load| 38 * 40 > load));
+    assert_eq!(longest.behind(&packet(1500)), 1500);
+    assert_eq!(longest.behind(&packet(40)), 1500, "37 ACKs behind one are short, and 38 are not");
     // Behind the first cell of a frame of 32 are the others, and a frame of as many.
     let mut longest = LongestFrame::default();
     let first = Cell { length: 32, ..Cell::default() };
-    assert!(longest.is_short(&first, |load| 31 + 32 > load));
-    assert!(!longest.is_short(&first, |load| 31 + 33 > load));
-    assert!(longest.is_short(&Cell { length: 1, ..Cell::default() }, |load| 32 > load));
+    assert_eq!(longest.behind(&first), 31 + 32);
+    assert_eq!(longest.behind(&Cell { length: 1, ..Cell::default() }), 32);
 }
 
 fn codel() -> Control {
@@ -166,7 +165,7 @@ fn codel_marks_at_intervals_that_shrink_with_the_square_root_of_their_number() {
     let mut marked = Vec::new();
     for now in 1..1000 * 10 {
         let now = now * MILLISECOND / 10;
-        if control.on_head(now, 20 * MILLISECOND, false, true) == Fate::Mark {
+        if control.on_head(now, 20 * MILLISECOND, || false, true) == Fate::Mark {
             marked.push(now as f64 / MILLISECOND as f64);
         }
     }
@@ -190,7 +189,7 @@ fn codel_lets_a_short_queue_wait() {
     // RFC 8289 section 4.2: it does not drop when there is less than an MTU's worth of bytes behind.
     let mut control = codel();
     for now in 1..10_000 {
-        assert_eq!(control.on_head(now * MILLISECOND, 50 * MILLISECOND, true, false), Fate::Send);
+        assert_eq!(control.on_head(now * MILLISECOND, 50 * MILLISECOND, || true, false), Fate::Send);
     }
 }
 

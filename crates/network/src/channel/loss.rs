@@ -137,6 +137,19 @@ impl ChanceLoss {
         (count, None)
     }
 
+    /// How many units pass before the next loss, where there are none in bursts.
+    #[inline]
+    pub(super) fn passing(&self) -> u64 {
+        self.random.passing
+    }
+
+    /// So many units pass.
+    #[inline]
+    pub(super) fn let_pass(&mut self, count: u64) {
+        assert!(self.bursts.is_none(), "a chain of states steps with every unit");
+        self.random.passing -= count;
+    }
+
     /// Why the next unit is lost, if it is.
     #[inline]
     pub(super) fn one(&mut self) -> Option<LossReason> {

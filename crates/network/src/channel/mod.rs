@@ -8,6 +8,7 @@
 mod loss;
 mod order;
 mod rates;
+mod row;
 mod schedule;
 mod script;
 mod spray;
@@ -82,6 +83,8 @@ impl Vc {
 #[derive(Debug)]
 pub(crate) struct Channel {
     parts: ChannelParts,
+    /// Whether it does nothing but lose by chance.
+    only_loses: bool,
     input: [StreamId; 1],
     merge: Merge,
     clock: Time,
@@ -120,6 +123,7 @@ impl Channel {
         Self {
             merge: Merge::new(&input, TieBreak::InputId),
             input,
+            only_loses: row::only_loses_by_chance(&parts),
             parts,
             clock: 0,
             last: Instant::default(),
@@ -221,6 +225,11 @@ impl Channel {
         let mut cells = 0;
         let mut input = self.merge.lend_alone(streams);
         loop {
+            if self.only_loses
+                && let Some(input) = &mut input
+            {
+                cells += self.pass_row(input, until, streams);
+            }
             // What comes within the same picosecond may be ahead of the next packet.
             let next = self.next_event();
             let due = until.min(next.saturating_add(1));

@@ -153,7 +153,7 @@ impl Stored {
 
     /// Whether cells wait in one queue, and nobody but the policy has to know of each.
     fn is_plain(&self) -> bool {
-        matches!(self.line, Line::Cells { .. })
+        !self.in_octets
             && !self.books.decide_on_room()
             && self.scheduler.is_none()
             && self.pauses.since.is_none()

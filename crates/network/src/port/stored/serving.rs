@@ -22,11 +22,9 @@ impl PortCore<Stored> {
         streams: &mut Streams,
     ) -> u64 {
         // Other policies have their departures computed where a port is plain.
-        let plain = P::Needs::PUSH_OUT
-            && self.service.is_plain()
-            && self.control.is_none()
-            && self.policers.is_empty();
-        let units = if P::Needs::PUSH_OUT && plain {
+        let stored = P::Needs::PUSH_OUT || P::Needs::DEQUEUE;
+        let plain = stored && self.service.is_plain() && self.control.is_none() && self.policers.is_empty();
+        let units = if stored && plain {
             self.serve_arrivals::<true, P>(policy, until, streams)
         } else {
             self.serve_arrivals::<false, P>(policy, until, streams)
