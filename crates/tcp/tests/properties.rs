@@ -22,7 +22,7 @@ fn config(cases: u32) -> ProptestConfig {
 fn pairs() -> Vec<(RecoveryKind, CongestionKind)> {
     let all = |&recovery| CongestionKind::ALL.iter().map(move |&congestion| (recovery, congestion));
     let possible = |&(recovery, congestion): &_| match congestion {
-        CongestionKind::Bbr => recovery == RecoveryKind::Rack,
+        _ if congestion.samples() => recovery == RecoveryKind::Rack,
         CongestionKind::Prague => matches!(recovery, RecoveryKind::Rack | RecoveryKind::Sack),
         _ => true,
     };
@@ -52,7 +52,7 @@ fn stacks() -> impl Strategy<Value = Params> {
         else {
             unreachable!()
         };
-        let model = congestion == CongestionKind::Bbr;
+        let model = congestion.sets_window();
         let (idle, pacing) = (idle && !model, pacing || model);
         let limited = limited && !matches!(recovery, RecoveryKind::TimeoutOnly | RecoveryKind::Rack);
         let (ack_every, delayed_ack) = if immediate { (1, "0 s") } else { (ack_every, delayed_ack) };

@@ -12,7 +12,7 @@ mod prague;
 mod reno;
 #[cfg(test)]
 #[path = "../../tests/how_to/westwood.rs"]
-mod westwood;
+mod shown; // not its own name: who follows the page adds a file of that name
 
 use celltrain_engine::{Time, random::Generator, registry};
 
@@ -45,13 +45,15 @@ registry! {
 }
 
 impl CongestionKind {
-    /// Whether it asks for a sample of each ACK.
-    pub(crate) fn samples(self) -> bool {
+    /// Whether it asks for a sample of each ACK, which only `recovery = "rack"` gives.
+    #[must_use]
+    pub fn samples(self) -> bool {
         Congestion::new(self).samples()
     }
 
     /// Whether it sets window and pacing rate from a model of the path.
-    pub(crate) fn sets_window(self) -> bool {
+    #[must_use]
+    pub fn sets_window(self) -> bool {
         Congestion::new(self).sets_window()
     }
 }

@@ -207,6 +207,6 @@ fn set<T: Copy>(field: &mut T, value: Option<T>) {
 }
 
 /// Whether a congestion control says itself how a mark reduces the window.
-const fn has_own_reductions(control: CongestionKind) -> bool {
-    matches!(control, CongestionKind::Prague | CongestionKind::Bbr)
+fn has_own_reductions(control: CongestionKind) -> bool {
+    control.sets_window() || control == CongestionKind::Prague
 }
