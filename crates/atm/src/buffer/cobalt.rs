@@ -21,7 +21,7 @@
 //! An overflow is one of the buffer, or of a memory that ports share, that takes a frame or a part of it. A limit of a VC alone is none, and
 //! neither is the loss of what remains of a broken frame. With an overflow CoDel is in its dropping state, and its next drop is due at once.
 //!
-//! The state is seven numbers for each queue; the frames carry the time of their arrival.
+//! The state is five numbers for each queue and the length of the longest frame; the frames carry the time of their arrival.
 
 use celltrain_engine::{
     Time,

@@ -39,7 +39,7 @@ pub struct Params {
     pub interval: Duration,
     /// Which end marks of frames pass that overflow has broken.
     pub end_marks: EndMarks,
-    /// Mark the frames of ECN-capable transports instead of dropping them (RFC 8289 section 4.4 leaves that to the implementation).
+    /// Mark the frames of ECN-capable transports instead of dropping them (RFC 8289 section 1 allows it).
     pub ecn: bool,
 }
 

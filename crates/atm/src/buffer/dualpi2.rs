@@ -1,13 +1,21 @@
 //! DualPI2: a queue of low latency beside a classic one, with one controller for both.
 //!
-//! Scalable transports (ECT(1): DCTCP, Prague) want many marks at a short queue, classic ones (Reno, CUBIC) few drops or marks at a longer
-//! one. A controller of the classic queue's delay sets a base probability p'. Classic frames are dropped or marked with its square, frames
-//! of low latency are marked with `coupling` times it: as the rate of Reno falls with the root of its losses and that of DCTCP with the
-//! marks themselves, flows of both kinds then get about the same rate while p' is steady. Beside a few classic flows it is not: it follows
-//! their sawtooth, and the scalable flows, which grow while it is low, get up to two and a half times as much. A queue of low latency
-//! has a threshold of its own as well, so that it stays short if it is alone.
+//! Scalable transports want many marks at a short queue, classic ones (Reno, CUBIC) few drops or marks at a longer one. A frame belongs to
+//! the queue of low latency if it is ECT(1), or was marked before it came. The congestion control `prague` sends ECT(1). `dctcp` sends
+//! ECT(0), so its data go to the classic queue.
 //!
-//! It belongs with the discipline `dual-queue`, which serves frames of low latency first. The queues share the port's buffer.
+//! A controller of the longer of the two queues' delays sets a base probability p'. Classic frames are dropped or marked with its square,
+//! frames of low latency are marked with `coupling` times it: as the rate of Reno falls with the root of its losses and that of a scalable
+//! control with the marks themselves, flows of both kinds then get about the same rate while p' is steady. Beside a few classic flows it is
+//! not: it follows their sawtooth, and the scalable flows, which grow while it is low, get up to two and a half times as much. A queue of
+//! low latency has a threshold of its own as well, so that it stays short if it is alone. Drops and marks are spaced evenly, not drawn at
+//! random.
+//!
+//! From p' = 1 / `coupling` on every frame of low latency is marked, and marks can say no more. There classic frames are dropped even if they
+//! could be marked, and frames of low latency are dropped with the same probability, the square of p'; those that remain are marked.
+//!
+//! It belongs with the discipline `dual-queue`, which serves frames of low latency first, but for a small share. The queues share the
+//! port's buffer.
 //!
 //! Each service category has two queues, and a controller for them, as strict priority serves it by itself.
 //!
