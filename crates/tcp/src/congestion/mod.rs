@@ -7,12 +7,13 @@ mod bbr;
 mod cubic;
 mod cubic_segments;
 mod dctcp;
+// Under another name, as who follows the page declares `westwood`.
+#[cfg(test)]
+#[path = "../../tests/how_to/westwood.rs"]
+mod how_to;
 mod mark_share;
 mod prague;
 mod reno;
-#[cfg(test)]
-#[path = "../../tests/how_to/westwood.rs"]
-mod shown; // not its own name: who follows the page adds a file of that name
 
 use celltrain_engine::{Time, random::Generator, registry};
 
