@@ -195,6 +195,17 @@ test("the next frame at a port is one that leaves it or comes to it, not any tha
   assert.ok(seen > 10);
 });
 
+test("an engine that fills more than half of its memory is read as ever", () => {
+  const engine = new Engine(module);
+  const at = 2 ** 31 + 64;
+  // It is reserved, but for the pages that are written no memory is taken.
+  const memory = new WebAssembly.Memory({ initial: 2 ** 15 + 1 });
+  // Wasm's numbers of 32 bits have a sign in JavaScript.
+  engine.exports = { memory, input: () => at | 0, output: () => at | 0, output_length: () => 2, load: () => 0, scenario: () => 0 };
+  assert.deepEqual(engine.load({}), {});
+  assert.equal(engine.scenario(), "{}");
+});
+
 test("without a scenario there is a sentence, not a crash", () => {
   assert.throws(() => new Engine(module).look(), /no scenario is loaded/);
 });

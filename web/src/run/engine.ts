@@ -20,6 +20,9 @@ export class Refusal extends Error {}
 /** The engine has a defect, or ran out of memory: this one cannot be used any more. */
 export class Crash extends Error {}
 
+/** An address as JavaScript takes it: in the upper half of a large memory wasm's numbers are negative here. */
+const unsigned = (address: number) => address >>> 0;
+
 export class Engine {
   private readonly exports: Exports;
 
@@ -31,7 +34,7 @@ export class Engine {
   load(request: ScenarioRequest): Description {
     const bytes = new TextEncoder().encode(JSON.stringify(request));
     // The view is made after the call: growth of the memory detaches older ones.
-    const at = this.exports.input(bytes.length);
+    const at = unsigned(this.exports.input(bytes.length));
     new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
     return JSON.parse(this.text(() => this.exports.load()));
   }
@@ -58,7 +61,7 @@ export class Engine {
 
   private bytes(): Uint8Array {
     const { memory, output, output_length } = this.exports;
-    return new Uint8Array(memory.buffer, output(), output_length());
+    return new Uint8Array(memory.buffer, unsigned(output()), unsigned(output_length()));
   }
 
   private text(call: () => number): string {
