@@ -194,6 +194,23 @@ inBrowser("time", ({ open, until, now, idle, finished, drop }) => {
     await page.context().close();
   });
 
+  test("an engine that stops while it runs ahead is named where the measures would stand", async () => {
+    const page = await open("#scenario=fifteen-connections");
+    // What it answers first is that its engine has stopped.
+    await page.evaluate(`lab.changes.set('seed', '2').then(() => {
+      const { run } = lab;
+      run.note = () => run.ahead.lose("out of memory", undefined, true);
+    })`);
+    await until(page, "document.querySelector('#measures').textContent.includes('Please report this: out of memory')");
+    await until(page, "/the run ahead has stopped at \\d+ %/.test(document.querySelector('.caption').textContent)");
+    await page.evaluate("lab.playback.seek(50e9)");
+    assert.equal(await now(page), 50e9, "what is watched goes on");
+    await page.evaluate("lab.run.discards.length = 0");
+    await page.click("#step-discard");
+    assert.equal(await page.textContent("#toast"), "The run ahead has stopped before it found a loss.");
+    await page.context().close();
+  });
+
   test("a worker that is lost while it runs ahead is replaced, and the strip is whole", async () => {
     const page = await open("#scenario=fifteen-connections");
     // It is killed by what it says of itself, not at some time: it might have ended by then.

@@ -100,10 +100,11 @@ export class Playback {
   /** To the next loss at any port, which the run ahead has seen already. */
   async stepDiscard(): Promise<void> {
     const { aim } = this;
-    const { discards, description, scanned } = this.app.run;
+    const { discards, description, scanned, stopped } = this.app.run;
     const next = discards.find((discard) => discard.at >= aim);
     if (!next) {
-      say(scanned < description.duration ? "The run ahead has found no loss yet." : "There is no loss from here on.");
+      const isWhole = scanned >= description.duration;
+      say(isWhole ? "There is no loss from here on." : stopped === undefined ? "The run ahead has found no loss yet." : "The run ahead has stopped before it found a loss.");
       return;
     }
     await this.step(justAfter(next.at));

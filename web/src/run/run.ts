@@ -121,11 +121,15 @@ export class Run {
   outcome: Outcome | undefined;
   /** How far the worker that runs ahead has come. */
   scanned = 0;
+  /** Why it will come no further, if it will not. */
+  stopped: string | undefined;
   /** Discards since the page last asked. */
   private fresh: DiscardEvent[] = [];
   private live: Client;
   private ahead: Client | undefined;
-  private busy = false;
+  /** What was asked of the watched worker and is not done, and the end of the last of it. */
+  private asked = 0;
+  private last: Promise<void> = Promise.resolve();
   private generation = 0;
 
   constructor(
@@ -166,7 +170,7 @@ export class Run {
 
   /** Whether an answer is under way: the page asks for one at a time. */
   get isBusy(): boolean {
-    return this.busy;
+    return this.asked > 0;
   }
 
   /** Discards that happened since the last call. */
@@ -227,8 +231,12 @@ export class Run {
 
   /** Does one thing at a time; if the worker was lost, another takes over at the same moment and does it. */
   private async exclusively(work: () => Promise<void>): Promise<void> {
-    while (this.busy) await new Promise((resolve) => setTimeout(resolve, 4));
-    this.busy = true;
+    const before = this.last;
+    let release!: () => void;
+    // A run that has ended does not answer: what waits for it then is forgotten together with it.
+    this.last = new Promise((resolve) => (release = resolve));
+    this.asked++;
+    await before;
     try {
       await work();
     } catch (error) {
@@ -241,7 +249,8 @@ export class Run {
       if (error.crashed) throw new Error(`The engine has stopped, and was started again at the same moment. Please report this: ${error.message}`);
       await work();
     } finally {
-      this.busy = false;
+      this.asked--;
+      release();
     }
   }
 
@@ -257,6 +266,7 @@ export class Run {
       if (generation === this.generation) {
         console.warn(error);
         if (again && error instanceof Lost && !error.crashed) return this.scanAgain();
+        this.stopped = (error as Error).message;
       }
     }
     ahead.end();

@@ -139,7 +139,9 @@ export class Panel {
 
   /** Tells whether the measures that are shown are still those of the runs. */
   private outcomes(): string {
-    return `${this.app.run.outcome?.fingerprint} ${this.other()?.outcome?.fingerprint}`;
+    const known = ({ outcome, stopped }: Run) => outcome?.fingerprint ?? stopped;
+    const other = this.other();
+    return `${known(this.app.run)} ${other && known(other)}`;
   }
 
   /** The menu of ports, of which there may be thousands: filled once for a run, and it stays on the page, as to put it there takes long. */
@@ -274,7 +276,7 @@ export class Panel {
     const { run } = this.app;
     const { outcome } = run;
     const heading = h("h2", {}, "Measures", h("small", {}, `${span(run.description.warm_up, 6)} to ${span(run.description.duration, 6)}`));
-    if (!outcome) return h("section", { id: "measures" }, heading, h("p", { class: "note" }, "The run ahead has not reached the end yet."));
+    if (!outcome) return h("section", { id: "measures" }, heading, h("p", { class: "note" }, awaited(run)));
     const other = this.other()?.outcome;
     const body = h("tbody");
     const known = outcome.summary.filter((one) => one.value !== null);
@@ -318,6 +320,12 @@ export class Panel {
     const first = times.findIndex((_, index) => mine.some((values, column) => values[index] !== theirs[column]?.[index]));
     return first < 0 ? "" : `The runs part at ${span(times[first])}.`;
   }
+}
+
+/** Why there are no measures. */
+function awaited({ stopped }: Run): string {
+  if (stopped === undefined) return "The run ahead has not reached the end yet.";
+  return `The engine that runs ahead has stopped, so that there are no measures. Please report this: ${stopped}`;
 }
 
 function help(): HTMLElement {

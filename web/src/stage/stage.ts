@@ -115,9 +115,10 @@ export class Stage {
 
   private describe(): void {
     for (const pane of this.panes) {
-      const { description, scanned, outcome } = pane.run;
+      const { description, scanned, outcome, stopped } = pane.run;
       const link = description.links[this.app.portIn(pane.run)];
-      const far = outcome ? `fingerprint ${outcome.fingerprint}` : `running ahead: ${Math.round((100 * scanned) / description.duration)} %`;
+      const share = `${Math.round((100 * scanned) / description.duration)} %`;
+      const far = outcome ? `fingerprint ${outcome.fingerprint}` : stopped === undefined ? `running ahead: ${share}` : `the run ahead has stopped at ${share}`;
       pane.describe(`Port ${link.name}: ${link.policy}`, far);
     }
   }
