@@ -7,12 +7,12 @@ import path from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { scenarios, stories } from "../../web/build.mjs";
-import { engineBytes, load, page, root } from "./support.mjs";
+import { engineBytes, load, page, resolved, root } from "./support.mjs";
 
 const { Engine } = await load("run/engine");
 const { decode, encode } = await load("text/share");
 const { commandOf } = await load("text/command");
-const { amount, bytes, change, metric, metrics, moment, rate, readTime, significant, span } = await load("text/format");
+const { amount, bytes, change, metric, metrics, moment, rate, readTime, reasonText, setting, significant, span } = await load("text/format");
 const { wordedForPage } = await load("text/messages");
 const { unknown } = await load("text/names");
 const { colourOf } = await load("theme");
@@ -20,7 +20,17 @@ const { Flow, View } = await load("run/view");
 const module = new WebAssembly.Module(engineBytes());
 
 test("one of a unit is no plural", () => {
-  assert.deepEqual([amount(1, "cells"), amount("2", "cells"), amount(0, "packets"), amount(1, "packets")], ["1 cell", "2 cells", "0 packets", "1 packet"]);
+  assert.deepEqual([setting(1, "cells"), setting("2000", "cells"), setting(0, "packets"), setting("1", "packets")], ["1 cell", "2000 cells", "0 packets", "1 packet"]);
+  assert.deepEqual([amount(1, "cells"), amount(2000, "cells"), amount(0, "packets")], ["1 cell", "2\u202f000 cells", "0 packets"]);
+  assert.deepEqual([metric(1, "cells"), metric(0.5, "cells"), metric(1, "frames"), metric(1, "bit/s"), metric(1, "s"), metric(1, "")], ["1 cell", "0.5000 cells", "1 frame", "1 bit/s", "1 s", "1"]);
+});
+
+test("each reason that the engine has for a loss is told in words", () => {
+  const engine = new Engine(module);
+  const { reasons } = engine.load({ name: "two-sources.toml", toml: resolved("two-sources"), set: [] });
+  assert.ok(reasons.length >= 11);
+  for (const reason of reasons) assert.notEqual(reasonText(reason), reason.replaceAll("_", " "));
+  assert.equal(reasonText("discarded_at_head"), "dropped at the head");
 });
 
 test("a link gives back the state that it was made of", async () => {

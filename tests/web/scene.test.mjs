@@ -4,7 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./support.mjs";
 
-const { Densities } = await load("stage/scene");
+const { Densities, Sparks } = await load("stage/scene");
+const { linesOf } = await load("stage/closeup/glass");
+const { portsOf } = await load("run/network");
+const { mainPort } = await load("run/steps");
 const { Place } = await load("run/types");
 const { Row } = await load("run/view");
 
@@ -28,4 +31,37 @@ test("shares of what goes to a port are not those of the port that was shown bef
   assert.equal(share(), 0);
   densities.update(scene(2, 2), 0.2);
   assert.equal(share(), 0.1);
+});
+
+test("what a link loses is lost under way, and what a port discards is not", () => {
+  const sparks = new Sparks();
+  const discard = { link: 0, vc: 0, frame: 0, count: 1 };
+  const reasons = ["discarded_buffer_full", "discarded_at_head", "lost_random", "lost_burst", "lost_dark"];
+  sparks.add(reasons.map((_, reason) => ({ ...discard, reason })), reasons, 0);
+  assert.deepEqual(sparks.all.map(({ underway }) => underway), [false, false, true, true, true]);
+});
+
+test("a buffer is as full in its picture as it is, however many units are in a line of pixels", () => {
+  const held = (count) => Array.from({ length: count }, (_, from) => ({ vc: from % 2, flags: 0, from: from - 0.4, units: 1, count: 1, step: 0 }));
+  for (const [count, capacity, height] of [[68_095, 81_800, 120], [1932, 40_000, 249], [106, 400, 120], [21, 800, 160], [40, 40, 240]]) {
+    const lines = linesOf(held(count), capacity, height);
+    assert.equal(lines.length, height);
+    const filled = lines.filter(Boolean).length;
+    assert.ok(Math.abs(filled - (count / capacity) * height) < 1.5 + height / capacity, `${filled} lines for ${count} of ${capacity}`);
+    assert.ok(lines.slice(0, filled).every(Boolean), "from the bottom up, without a gap");
+  }
+  // Trains of two VCs whose cells take turns.
+  const trains = [0, 1].map((vc) => ({ vc, flags: 0, from: vc, units: 1, count: 20, step: 2 }));
+  assert.deepEqual(linesOf(trains, 40, 40).map(({ vc }) => vc), Array.from({ length: 40 }, (_, line) => line % 2));
+  assert.equal(linesOf(held(1), 40_000, 120).filter(Boolean).length, 1, "a single unit is seen");
+  assert.deepEqual(linesOf(held(3), 40_000, 0), [], "also before the picture has a size");
+  assert.equal(linesOf([], 400, 120).filter(Boolean).length, 0);
+});
+
+test("a network of hosts alone has ports to show, first the one over which data go", () => {
+  const flow = { from: 1, to: 0, route: [1], back: [0], sprayed: [[], []] };
+  const link = { capacity: null, rate: 155_520_000 };
+  const description = { nodes: [{ host: true }, { host: true }], links: [{ ...link, from: 0, to: 1 }, { ...link, from: 1, to: 0 }], flows: [flow] };
+  assert.deepEqual(portsOf(description), [0, 1]);
+  assert.equal(mainPort({ description }), 1);
 });

@@ -11,7 +11,7 @@ mod vcs;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use celltrain_atm::cell::Kind;
+use celltrain_atm::{buffer::Reason, cell::Kind};
 use celltrain_engine::{Time, quantity::BitRate, stream::StreamId};
 use celltrain_tcp::EventKind;
 
@@ -21,6 +21,7 @@ use self::vcs::{Carried, trace};
 use crate::{
     Experiment, Options, RunResult,
     build::processing,
+    channel::LossReason,
     discards::Noted,
     network::{FlowEnds, Network},
     node::Node,
@@ -31,6 +32,12 @@ use crate::{
 
 /// The most frames of a VC that are remembered as broken; more than a path holds.
 const REMEMBERED: usize = 1 << 16;
+
+/// All that [`Discard::reason`] may be: the reasons of ports, then those of links.
+#[must_use]
+pub fn reasons() -> Vec<&'static str> {
+    Reason::ALL.iter().map(|reason| reason.column()).chain(LossReason::ALL.map(LossReason::column)).collect()
+}
 
 /// A replication of a scenario that is run step by step and watched.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! What a page has to know of a scenario to draw it.
 
 use celltrain_atm::{
-    buffer::{PolicyName, Reason, script},
+    buffer::{PolicyName, script},
     quantity::Capacity,
 };
 use celltrain_network::{
-    live::Live,
+    live::{Live, reasons},
     scenario::{Flow, Framing, Graph, Link, Node, NodeKind, Traffic},
 };
 use serde_json::{Value, json};
@@ -27,11 +27,6 @@ pub(crate) fn describe(live: &Live) -> Value {
         "policies": PolicyName::ALL.iter().map(|name| name.name()).collect::<Vec<_>>(),
         "scenario": live.scenario().to_json(),
     })
-}
-
-/// The reasons of discards, in the order of their numbers in views.
-pub(crate) fn reasons() -> Vec<&'static str> {
-    Reason::ALL.iter().map(|reason| reason.column()).chain(["lost_random", "lost_scripted"]).collect()
 }
 
 fn node(node: &Node) -> Value {

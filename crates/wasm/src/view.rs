@@ -5,10 +5,8 @@
 
 use celltrain_atm::cell::Kind;
 use celltrain_network::live::{
-    Completion, Discard, FlowState, Live, PortState, Reaction, Row, Vc, Whereabouts,
+    Completion, Discard, FlowState, Live, PortState, Reaction, Row, Vc, Whereabouts, reasons,
 };
-
-use crate::describe::reasons;
 
 /// The tables of one answer.
 #[derive(Default)]
@@ -73,7 +71,8 @@ impl View {
     pub(crate) fn discards(&mut self, discards: &[Discard]) {
         let reasons = reasons();
         self.discards.0.extend(discards.iter().map(|discard| {
-            let reason = reasons.iter().position(|reason| *reason == discard.reason);
+            let reason =
+                reasons.iter().position(|reason| *reason == discard.reason).expect("all reasons are listed");
             let cell = &discard.cell;
             [
                 discard.at as f64,
@@ -83,7 +82,7 @@ impl View {
                 f64::from(cell.position),
                 f64::from(cell.length),
                 f64::from(discard.count),
-                reason.map_or(-1.0, |reason| reason as f64),
+                reason as f64,
             ]
         }));
     }

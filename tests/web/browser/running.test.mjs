@@ -134,6 +134,25 @@ inBrowser("time", ({ open, until, now, idle, finished, drop }) => {
     await page.context().close();
   });
 
+  test("what a dark link loses is seen where it is lost, with the reason", async () => {
+    const page = await open();
+    await drop(page, "dark.toml", resolved("bufferbloat").replace(/^delay = "5 ms"$/m, 'delay = "5 ms"\ntrunk.dark = { from = "1 s", length = "1 s" }').replace('buffer = "400 packets"', 'buffer = "unlimited"'));
+    await until(page, "lab.scenario.title === 'dark.toml'");
+    await finished(page);
+    await page.evaluate(`(() => {
+      lab.texts = [];
+      const { fillText } = CanvasRenderingContext2D.prototype;
+      CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        if (this.canvas.className === "closeup") lab.texts.push(text);
+        fillText.call(this, text, x, y);
+      };
+    })()`);
+    await page.click("#step-discard");
+    await until(page, "lab.texts.some((text) => /^\\d+ packets?: lost in the dark$/.test(text))");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("the time line goes forwards and back", async () => {
     const page = await open("#scenario=two-sources");
     const box = await page.locator("#strip").boundingBox();

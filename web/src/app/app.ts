@@ -11,7 +11,7 @@ import { Panel } from "../side/panel.ts";
 import { StoryGuide } from "../side/story.ts";
 import { Stage } from "../stage/stage.ts";
 import { COPY } from "../text/command.ts";
-import { amount } from "../text/format.ts";
+import { setting } from "../text/format.ts";
 import { wordedForPage } from "../text/messages.ts";
 import { readTheme } from "../theme.ts";
 import { Address, copy } from "./address.ts";
@@ -19,6 +19,15 @@ import { Changes, type Settings } from "./changes.ts";
 import { Controls } from "./controls.ts";
 import { Playback } from "./playback.ts";
 import { hush, say } from "./toast.ts";
+
+/** The text of a file; anything else is refused with a sentence. */
+function textOf(bytes: ArrayBuffer, name: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Error(`${name} is no text in UTF-8: a scenario is a TOML file.`);
+  }
+}
 
 export class App {
   scenario!: Scenario;
@@ -72,7 +81,7 @@ export class App {
   async openFile(file: File): Promise<void> {
     const isLast = this.lastChoice();
     try {
-      const toml = await file.text();
+      const toml = textOf(await file.arrayBuffer(), file.name);
       if (isLast()) await this.openScenario({ id: "", title: file.name, toml });
     } catch (error) {
       say((error as Error).message);
@@ -172,7 +181,7 @@ export class App {
   /** Sets a threshold of the port; returns what is wrong with the value if it is refused. */
   dragLevel(key: string, units: number): Promise<string | undefined> {
     const link = this.run.description.links[this.port];
-    return this.panel.change(`level-${key}`, `switch.discard.${link.policy}.${key}`, amount(units, link.unit));
+    return this.panel.change(`level-${key}`, `switch.discard.${link.policy}.${key}`, setting(units, link.unit));
   }
 
   /** Everything that does not change from frame to frame. */
@@ -196,7 +205,11 @@ export class App {
   }
 
   async copyScenario(): Promise<void> {
-    await copy(await this.run.scenario(), `The scenario is copied: save it as ${COPY} for celltrain run.`);
+    try {
+      await copy(await this.run.scenario(), `The scenario is copied: save it as ${COPY} for celltrain run.`);
+    } catch (error) {
+      say((error as Error).message);
+    }
   }
 
   switchTheme(): void {

@@ -27,10 +27,12 @@ export function inputsOf({ flows }: Description, port: number): Map<number, Set<
   return inputs;
 }
 
-/** The ports that can be shown close up, by their links: those of switches that carry something. */
+/** The ports that can be shown close up, by their links: those of switches that carry something, or where there are none those of hosts. */
 export function portsOf(description: Description): number[] {
   const { links, nodes } = description;
-  return [...usedLinks(description)].filter((link) => !nodes[links[link].from].host).sort((a, b) => a - b);
+  const used = [...usedLinks(description)].sort((a, b) => a - b);
+  const ofSwitches = used.filter((link) => !nodes[links[link].from].host);
+  return ofSwitches.length > 0 ? ofSwitches : used;
 }
 
 /** The port with a name, by its link; undefined where a network has none. */

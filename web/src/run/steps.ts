@@ -28,13 +28,14 @@ export function afterFrame(run: Run, port: number): number {
   return Number.isFinite(next) ? justAfter(next) : now + Math.max(links[port].delay, 12 * slotOf(links[port]));
 }
 
-/** The port where a story most probably happens: of a switch, limited, crossed by many flows, slow. */
+/** The port where a story most probably happens: of a switch if there is one, limited, crossed by many flows, slow. */
 export function mainPort(run: Run): number {
   const { links, nodes, flows } = run.description;
   const crossing = links.map(() => 0);
   for (const flow of flows) for (const link of new Set(routesOf(flow)[0].flat())) crossing[link]++;
   const worth = links.map(({ from, capacity, rate }, link) => {
-    return nodes[from].host || crossing[link] === 0 ? -1 : (capacity !== null ? 1e9 : 0) + crossing[link] * 100 - rate / 1e10;
+    if (crossing[link] === 0) return -1;
+    return (nodes[from].host ? 0 : 4e9) + (capacity !== null ? 1e9 : 0) + crossing[link] * 100 - rate / 1e10;
   });
   return worth.indexOf(worth.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY));
 }

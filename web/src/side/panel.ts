@@ -3,7 +3,7 @@
 import type { App } from "../app/app.ts";
 import { COPY, commandOf } from "../text/command.ts";
 import { h } from "../dom.ts";
-import { amount, bytes, change, count, metric, metrics, span } from "../text/format.ts";
+import { bytes, change, count, metric, metrics, setting, span } from "../text/format.ts";
 import { portsOf } from "../run/network.ts";
 import type { Run } from "../run/run.ts";
 import { RuleEditor } from "./rule.ts";
@@ -158,11 +158,13 @@ export class Panel {
   /** The settings of the port. */
   private port(): HTMLElement {
     const { app } = this;
-    const { links, policies } = app.run.description;
+    const { links, nodes, policies } = app.run.description;
     const link = links[app.port];
+    // What follows is set for the ports of switches.
+    if (nodes[link.from].host) return h("div", { class: "row" });
     const policy = h("select", { id: "policy", ...this.marked("policy"), change: (event) => void this.change("policy", "switch.discard.policy", event.target.value) });
     policies.forEach((name) => policy.append(new Option(name, name, false, name === link.policy)));
-    const buffer = this.field("buffer", link.capacity === null ? "unlimited" : amount(link.capacity, link.unit), {
+    const buffer = this.field("buffer", link.capacity === null ? "unlimited" : setting(link.capacity, link.unit), {
       change: (event) => void this.change("buffer", "switch.buffer", event.target.value.trim()),
     });
     const rows: (HTMLElement | undefined)[] = [
@@ -184,11 +186,14 @@ export class Panel {
   private level(link: LinkInfo, { key, units }: LevelInfo): (HTMLElement | undefined)[] {
     const id = `level-${key}`;
     const value = this.drafts.get(id) ?? String(units);
-    const output = h("output", {}, amount(value, link.unit));
+    const text = setting(value, link.unit);
+    // The slider says it too, to those who hear the page.
+    const output = h("output", { "aria-hidden": "true" }, text);
     const slider = h("input", {
-      id, ...this.marked(id), type: "range", min: "1", max: String(link.capacity ?? units * 2), value,
+      id, ...this.marked(id), type: "range", min: "1", max: String(link.capacity ?? units * 2), value, "aria-valuetext": text,
       input: () => {
-        output.textContent = amount(slider.value, link.unit);
+        output.textContent = setting(slider.value, link.unit);
+        slider.setAttribute("aria-valuetext", output.textContent);
         this.drafts.set(id, slider.value);
         void this.app.dragLevel(key, Number(slider.value));
       },
@@ -285,7 +290,7 @@ export class Panel {
     const shown = this.allMeasures ? known : first;
     for (const one of shown) {
       const before = beforeOf(one);
-      const kind = { class: /^[a-z]{6,}$/.test(one.unit) ? "count" : "" };
+      const kind = { class: other && /^[a-z]{6,}$/.test(one.unit) ? "count" : "" };
       const [then, now] = other ? metrics(before, one.value, one.unit) : ["", metric(one.value, one.unit)];
       const cells = [h("td", {}, one.title), other && h("td", kind, then), h("td", kind, now), other && h("td", {}, change(before, one.value))];
       body.append(h("tr", {}, ...cells));

@@ -33,7 +33,8 @@ export class Surface {
     return [x / this.zoom, y / this.zoom];
   }
 
-  private fit(): void {
+  /** Takes the size of its element, and the resolution of the screen. */
+  fit(): void {
     const { clientWidth, clientHeight } = this.canvas;
     const scale = devicePixelRatio || 1;
     this.zoom = parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL_TEXT;

@@ -3,7 +3,7 @@
 import type { Run } from "../run/run.ts";
 import type { LinkInfo } from "../run/types.ts";
 import { Flow, Port } from "../run/view.ts";
-import { bytes, count, rate, span } from "../text/format.ts";
+import { amount, bytes, count, rate, span } from "../text/format.ts";
 import { heldUnit, limitOf } from "./scene.ts";
 
 /** The name first, then one fact per line. */
@@ -61,6 +61,6 @@ function held({ description, view }: Seen, rows: number[]): string {
   const sum = rows.reduce((total, row) => total + view.ports.get(row, Port.occupancy), 0);
   const link = description.links[view.ports.get(rows[0], Port.link)];
   const most = rows.length > 1 ? null : limitOf(link);
-  const limit = most === null ? "" : ` of ${count(most)}`;
-  return `${count(sum)}${limit} ${heldUnit(link)} wait`;
+  const what = most === null ? amount(sum, heldUnit(link)) : `${count(sum)} of ${amount(most, heldUnit(link))}`;
+  return `${what} ${sum === 1 ? "waits" : "wait"}`;
 }

@@ -60,6 +60,11 @@ export class Overview {
     });
   }
 
+  /** The screen has another resolution. */
+  rescale(): void {
+    this.surface.fit();
+  }
+
   /** Gives the picture the height that a network needs. */
   fit(description: Description): void {
     this.canvas.classList.toggle("high", isHigh(description));
@@ -316,8 +321,7 @@ export class Overview {
       const lane = this.lanes[spark.link];
       if (!lane) continue;
       const progress = Sparks.progress(spark, now, scene.reducedMotion);
-      const lost = spark.text.startsWith("lost");
-      const at = lost ? lane.segments.at(-1)!.to : lane.segments[0].from;
+      const at = spark.underway ? lane.segments.at(-1)!.to : lane.segments[0].from;
       const radius = scene.reducedMotion ? 12 : 6 + 14 * progress;
       context.globalAlpha = 1 - progress;
       context.strokeStyle = scene.theme.accent;

@@ -10,7 +10,7 @@ import type { Run } from "../run/run.ts";
 import { Densities, type Scene, Sparks } from "./scene.ts";
 import { Tip } from "./tip.ts";
 import { Walker } from "./walker.ts";
-import { amount } from "../text/format.ts";
+import { setting } from "../text/format.ts";
 import type { LevelInfo } from "../run/types.ts";
 
 export interface PaneEvents {
@@ -106,6 +106,12 @@ export class Pane {
     this.closeup.draw(scene, this.sparks, this.densities, now);
     this.place(scene);
     return alive;
+  }
+
+  /** The screen has another resolution. */
+  rescale(): void {
+    this.overview.rescale();
+    this.closeup.rescale();
   }
 
   /** Forgets what was seen: the run stands somewhere else now. */
@@ -212,7 +218,8 @@ export class Pane {
   name(title: string, mine: [string, string][], others: [string, string][]): void {
     const own = mine.filter(([key, value]) => !others.some(([key2, value2]) => key === key2 && value === value2));
     const text = (own.length > 0 ? own : mine).map(([key, value]) => `${key} = ${value}`).join(", ");
-    this.heading.replaceChildren(h("b", {}, title), text || "as the scenario says");
+    this.heading.title = text;
+    this.heading.replaceChildren(h("b", {}, title), " ", text || "as the scenario says");
   }
 
   describe(text: string, aside: string): void {
@@ -224,7 +231,7 @@ export class Pane {
   private async setLevel({ level, value }: Drag, { offsetX, offsetY }: PointerEvent): Promise<void> {
     const reason = await this.events.dragLevel(level, value);
     if (reason === undefined) this.refusal.close();
-    else this.refusal.open(() => [`${level.key} = ${amount(value, this.run.description.links[this.scene!.port].unit)} is refused`, reason], offsetX, offsetY);
+    else this.refusal.open(() => [`${level.key} = ${setting(value, this.run.description.links[this.scene!.port].unit)} is refused`, reason], offsetX, offsetY);
   }
 
   private listen(canvas: HTMLCanvasElement): void {
@@ -233,7 +240,8 @@ export class Pane {
     const drag = (): Drag | undefined => this.closeup.drag;
     canvas.addEventListener("pointerdown", (event) => {
       const level = levelAt(event);
-      if (!level) return;
+      // Behind the menu of the other button nobody lets go.
+      if (!level || event.button !== 0) return;
       event.preventDefault();
       canvas.setPointerCapture(event.pointerId);
       this.closeup.drag = { level, value: level.units };

@@ -31,6 +31,8 @@ const MOST_SPARKS = 40;
 export interface Spark {
   link: number;
   vc: number;
+  /** Whether it was lost on the link, and not at the port in front of it. */
+  underway: boolean;
   text: string;
   count: number;
   frames: Set<string>;
@@ -43,14 +45,15 @@ export class Sparks {
 
   add(discards: DiscardEvent[], reasons: string[], now: number): void {
     for (const discard of discards) {
-      const text = reasonText(reasons[discard.reason] ?? "");
+      const reason = reasons[discard.reason] ?? "";
+      const text = reasonText(reason);
       const same = this.all.find((spark) => spark.link === discard.link && spark.vc === discard.vc && spark.text === text && now - spark.born < 0.7);
       const frame = `${discard.vc} ${discard.frame}`;
       if (same) {
         same.count += discard.count;
         same.frames.add(frame);
       } else if (this.all.length < MOST_SPARKS) {
-        this.all.push({ link: discard.link, vc: discard.vc, text, count: discard.count, frames: new Set([frame]), born: now });
+        this.all.push({ link: discard.link, vc: discard.vc, underway: reason.startsWith("lost_"), text, count: discard.count, frames: new Set([frame]), born: now });
       }
     }
   }

@@ -5,7 +5,7 @@ import { byId } from "../dom.ts";
 import { Port } from "../run/view.ts";
 import type { Run } from "../run/run.ts";
 import { US } from "../run/types.ts";
-import { moment } from "../text/format.ts";
+import { amount, count, moment } from "../text/format.ts";
 import { prefersReducedMotion } from "../theme.ts";
 import { Pane } from "./pane.ts";
 import { type Scene, heldUnit, limitOf } from "./scene.ts";
@@ -19,6 +19,7 @@ export class Stage {
   private panes: Pane[] = [];
   private dirty = true;
   private written = 0;
+  private resolution = devicePixelRatio;
 
   constructor(private readonly app: App) {
     this.strip = new Strip(byId<HTMLCanvasElement>("strip"), () => this.redraw());
@@ -86,6 +87,7 @@ export class Stage {
     const { app } = this;
     if (!app.run?.view || !app.run.samples) return;
     app.playback.advance(time);
+    if (devicePixelRatio !== this.resolution) this.rescale();
     if (!this.dirty) return;
     const now = time / 1000;
     this.dirty = this.panes.map((pane) => pane.draw(this.scene(pane.run), now)).some(Boolean);
@@ -98,6 +100,12 @@ export class Stage {
     } else if (!app.playback.playing) this.dirty = true;
   }
 
+  /** A page that comes to another screen, or is magnified, may keep its size: no element tells of that, and pictures have other pixels. */
+  private rescale(): void {
+    this.resolution = devicePixelRatio;
+    for (const picture of [...this.panes, this.strip]) picture.rescale();
+  }
+
   private scene(run: Run): Scene {
     const { theme, playback } = this.app;
     const focus = this.app.focusIn(run);
@@ -107,6 +115,8 @@ export class Stage {
   private showTime(): void {
     const { now, description } = this.app.run;
     byId("clock").textContent = moment(now, description.duration);
+    // Who hears the page would hear each picture.
+    if (this.app.playback.playing) return;
     const { canvas } = this.strip;
     canvas.setAttribute("aria-valuemax", String(description.duration / US));
     canvas.setAttribute("aria-valuenow", String(now / US));
@@ -132,7 +142,8 @@ export class Stage {
     const link = description.links[port];
     let held = 0;
     for (let row = 0; row < view.ports.length; row++) if (view.ports.get(row, Port.link) === port) held = view.ports.get(row, Port.occupancy);
-    const limit = limitOf(link) === null ? "" : ` of ${limitOf(link)}`;
-    byId("status").textContent = `${moment(now, description.duration)}: port ${link.name} holds ${held}${limit} ${heldUnit(link)}.`;
+    const limit = limitOf(link);
+    const text = limit === null ? amount(held, heldUnit(link)) : `${count(held)} of ${amount(limit, heldUnit(link))}`;
+    byId("status").textContent = `${moment(now, description.duration)}: port ${link.name} holds ${text}.`;
   }
 }

@@ -40,9 +40,19 @@ function scaled(value: number, units: [number, string][]): [number, string] {
   return [value / factor, name];
 }
 
-/** So many units, as scenario files have them: `1 cell`, `40 cells`. */
-export function amount(count: number | string, unit: string): string {
-  return `${count} ${Number(count) === 1 ? unit.replace(/s$/, "") : unit}`;
+/** So many units, as scenario files have them: `1 cell`, `2000 cells`. */
+export function setting(value: number | string, unit: string): string {
+  return `${value} ${counted(Number(value), unit)}`;
+}
+
+/** So many units for people: `1 cell`, `2\u202f000 cells`. */
+export function amount(value: number, unit: string): string {
+  return `${count(value)} ${counted(value, unit)}`;
+}
+
+/** A unit after its number: one of several is no plural. */
+function counted(value: number, unit: string): string {
+  return value === 1 ? unit.replace(/^([a-z]{2,})s$/, "$1") : unit;
 }
 
 /** A length of time in the unit that suits it: `320 µs`. */
@@ -94,7 +104,7 @@ export function metric(value: number | null, unit: string, digits = MEASURED): s
   if (value === null) return "–";
   const [number, name] = unit === "s" ? scaled(value * S, TIMES) : PREFIXED.includes(unit) ? scaled(value, PREFIXES) : [value, ""];
   const text = Number.isInteger(number) ? grouped(number, 0) : significant(number, digits);
-  return `${text} ${unit === "s" ? name : name + unit}`.trim();
+  return `${text} ${unit === "s" ? name : name + counted(number, unit)}`.trim();
 }
 
 /** A measure of two runs: with as many digits as tell different values apart. */
@@ -136,8 +146,11 @@ export function reasonText(column: string): string {
     discarded_vc_captured: "VC captured",
     discarded_pushed_out: "pushed out",
     discarded_non_conforming: "beyond its contract",
+    discarded_at_head: "dropped at the head",
     lost_random: "lost by chance",
     lost_scripted: "lost on purpose",
+    lost_burst: "lost in a burst",
+    lost_dark: "lost in the dark",
   };
-  return texts[column] ?? column.replace(/^(discarded|lost)_/, "").replaceAll("_", " ");
+  return texts[column] ?? column.replaceAll("_", " ");
 }

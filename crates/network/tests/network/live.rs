@@ -185,6 +185,26 @@ fn no_rm_cell_is_dropped_at_the_head() {
     assert!(dropped > 100, "{dropped}");
 }
 
+/// A page knows a reason by its place among all of them.
+#[test]
+fn reasons_of_discards_are_listed_once() {
+    let text = "schema = 1\nname = \"losses\"\nduration = \"400 ms\"\n[topology]\nkind = \"n-source\"\nsources = 2\n\
+                [link]\nframing = \"packets\"\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\nloss = 0.02\n\
+                [link.trunk]\nburst-loss = { p = 0.02, r = 0.3 }\ndark = { from = \"200 ms\", length = \"50 ms\" }\n\
+                [switch]\nbuffer = \"20 packets\"\n[traffic]\nkind = \"cbr\"\nrate = \"6 Mbit/s\"\npacket = \"500 B\"\n";
+    let (mut watched, mut seen) = (live(&load(text, &[])), std::collections::BTreeSet::new());
+    while !watched.is_over() {
+        assert!(watched.advance(watched.now() + 10_000 * MICROSECOND, &mut || false));
+        seen.extend(watched.drain_discards().iter().map(|discard| discard.reason));
+    }
+    let listed = celltrain_network::live::reasons();
+    for reason in ["discarded_buffer_full", "lost_burst", "lost_dark", "lost_random"] {
+        assert!(seen.contains(reason), "{seen:?}");
+    }
+    assert!(seen.iter().all(|reason| listed.contains(reason)), "{listed:?}");
+    assert_eq!(listed.iter().collect::<std::collections::BTreeSet<_>>().len(), listed.len());
+}
+
 /// Behind a link that reorders packets have other numbers, which say nothing of those that were lost in front of it.
 #[test]
 fn no_packet_on_its_way_is_broken() {

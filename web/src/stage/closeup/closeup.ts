@@ -34,6 +34,11 @@ export class CloseUp {
     this.surface = new Surface(canvas, redraw);
   }
 
+  /** The screen has another resolution. */
+  rescale(): void {
+    this.surface.fit();
+  }
+
   /** Whether single cells can be followed at this speed. */
   static showsCells(scene: Scene): boolean {
     return scene.speed / 60 < slotOf(scene.run.description.links[scene.port]) * 8;

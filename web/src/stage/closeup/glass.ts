@@ -1,6 +1,7 @@
 /** The buffer of the port: a glass with what waits in it, the first to leave at the bottom. */
 
-import { FONT } from "../canvas.ts";
+import { type CellStyle, FONT } from "../canvas.ts";
+import { amount, count } from "../../text/format.ts";
 import { Densities, type Scene, heldUnit, isBack, slotOf, styleOf } from "../scene.ts";
 import { mix } from "../../theme.ts";
 import { Place } from "../../run/types.ts";
@@ -14,10 +15,17 @@ export interface Held {
   /** Where it begins, and how many units it is high. */
   from: number;
   units: number;
+  /** How many of these follow each other, each the `step` above the one before. */
+  count: number;
+  step: number;
 }
 
-/** The most cells of a buffer that are drawn one by one. */
-const MOST_CELLS = 5000;
+/** Between two units that are drawn one by one. */
+const GAP = 0.75;
+/** The most trains of a buffer that are looked at: to go through more takes longer than one picture may. */
+const MOST_TRAINS = 100_000;
+/** Pixels of the picture that a unit needs to be drawn as one. */
+const LEAST_UNIT = 3;
 
 /** With `densities`, the shares of VCs where cells are too fast; else one by one. */
 export function drawGlass(picture: Picture, densities: Densities | undefined): void {
@@ -26,7 +34,9 @@ export function drawGlass(picture: Picture, densities: Densities | undefined): v
   const width = frame.right - frame.left;
   context.fillStyle = theme.raised;
   context.fillRect(frame.left, frame.top, width, frame.bottom - frame.top);
-  for (const held of densities ? shares(scene, densities) : heldIn(scene)) drawHeld(picture, held, densities === undefined);
+  if (densities) for (const held of shares(scene, densities)) drawHeld(picture, held, 0);
+  else if (unitOf(picture) >= LEAST_UNIT) for (const held of heldIn(scene)) drawHeld(picture, held, GAP);
+  else drawLines(picture);
   context.lineWidth = 2;
   context.strokeStyle = theme.ink;
   const rim = frame.limited ? frame.top : frame.top - 8;
@@ -39,17 +49,22 @@ export function drawGlass(picture: Picture, densities: Densities | undefined): v
   drawCount(picture);
 }
 
-function drawHeld({ context, scene, frame }: Picture, { vc, flags, from, units }: Held, single: boolean): void {
-  const { theme } = scene;
-  const unit = (frame.bottom - frame.top) / frame.capacity;
+/** The height of a unit. */
+const unitOf = ({ frame }: Picture) => (frame.bottom - frame.top) / frame.capacity;
+
+function drawHeld(picture: Picture, { count, step, from, ...unit }: Held, gap: number): void {
+  for (let place = 0; place < count; place++) drawUnit(picture, { ...unit, from: from + place * step }, gap);
+}
+
+function drawUnit(picture: Picture, { vc, flags, from, units }: Omit<Held, "count" | "step">, gap: number): void {
+  const { context, scene, frame } = picture;
+  const unit = unitOf(picture);
   const width = frame.right - frame.left;
-  const gap = unit >= 3 && single ? 0.75 : 0;
   const y = frame.bottom - (from + units) * unit;
   const height = (from + units - Math.max(0, from)) * unit - gap;
   if (height <= 0) return;
   const style = styleOf(scene, vc, flags);
-  context.globalAlpha = style.faint ? 0.25 : isBack(vc) ? 0.6 : 1;
-  context.fillStyle = style.broken ? mix(style.colour, theme.raised, 0.78) : style.colour;
+  [context.globalAlpha, context.fillStyle] = filling(scene, vc, style);
   context.fillRect(frame.left + 2, y, width - 4, height);
   if (style.broken && height > 2.5) {
     context.strokeStyle = style.colour;
@@ -59,6 +74,42 @@ function drawHeld({ context, scene, frame }: Picture, { vc, flags, from, units }
   context.globalAlpha = 1;
 }
 
+/** How strong a unit is drawn, and in which colour. */
+function filling({ theme }: Scene, vc: number, { faint, broken, colour }: CellStyle): [number, string] {
+  return [faint ? 0.25 : isBack(vc) ? 0.6 : 1, broken ? mix(colour, theme.raised, 0.78) : colour];
+}
+
+/** Units that are too low to be told apart: each line of pixels has the colour of what lies there. Thousands of rectangles that are lower
+ * than a pixel would add up to next to nothing. */
+function drawLines({ context, scene, frame }: Picture): void {
+  const scale = context.getTransform().d;
+  const bottom = Math.round(frame.bottom * scale);
+  const lines = linesOf(heldIn(scene), frame.capacity, bottom - Math.round(frame.top * scale));
+  for (let first = 0, end = 0; first < lines.length; first = end) {
+    const held = lines[first];
+    for (end = first + 1; end < lines.length && lines[end]?.vc === held?.vc && lines[end]?.flags === held?.flags; ) end++;
+    if (!held) continue;
+    [context.globalAlpha, context.fillStyle] = filling(scene, held.vc, styleOf(scene, held.vc, held.flags));
+    context.fillRect(frame.left + 2, (bottom - end) / scale, frame.right - frame.left - 4, (end - first) / scale);
+  }
+  context.globalAlpha = 1;
+}
+
+/** What lies on the middle of each of so many lines, from the bottom up; something that is lower than one has the lowest. */
+export function linesOf(held: Held[], capacity: number, height: number): (Held | undefined)[] {
+  const lines: (Held | undefined)[] = Array.from({ length: height });
+  const lineAt = (units: number) => Math.max(0, Math.min(height, Math.ceil((units / capacity) * height - 0.5)));
+  for (const one of held) {
+    for (let place = 0; place < one.count; place++) {
+      const from = one.from + place * one.step;
+      const end = lineAt(from + one.units);
+      for (let line = lineAt(from); line < end; line++) lines[line] = one;
+    }
+  }
+  if (height > 0) lines[0] ??= held[0];
+  return lines;
+}
+
 /** How much waits, in numbers. */
 function drawCount({ context, scene, frame }: Picture): void {
   const link = scene.run.description.links[scene.port];
@@ -66,8 +117,9 @@ function drawCount({ context, scene, frame }: Picture): void {
   context.textAlign = "center";
   context.textBaseline = "top";
   context.fillStyle = scene.theme.ink;
-  const limit = frame.limited ? ` of ${frame.capacity}` : "";
-  context.fillText(`${occupancyOf(scene)}${limit} ${heldUnit(link)}`, (frame.left + frame.right) / 2, frame.bottom + 9);
+  const held = occupancyOf(scene);
+  const text = frame.limited ? `${count(held)} of ${amount(frame.capacity, heldUnit(link))}` : amount(held, heldUnit(link));
+  context.fillText(text, (frame.left + frame.right) / 2, frame.bottom + 9);
 }
 
 /** What is in the buffer, from the bottom up. */
@@ -77,31 +129,33 @@ export function heldIn(scene: Scene): Held[] {
   const slot = slotOf(link);
   const held: Held[] = [];
   const stored: Held[] = [];
-  for (let index = 0; index < rows.length && held.length < MOST_CELLS; index++) {
+  for (let index = 0; index < rows.length && held.length < MOST_TRAINS; index++) {
     const place = rows.get(index, Row.place);
     if (rows.get(index, Row.link) !== scene.port || (place !== Place.Buffer && place !== Place.Stored)) continue;
     const [vc, flags] = [rows.get(index, Row.vc), rows.get(index, Row.flags)];
     const [after, step, count] = [rows.get(index, Row.after), rows.get(index, Row.step), rows.get(index, Row.count)];
-    for (let cell = 0; cell < count; cell++) {
-      if (place === Place.Stored) stored.push({ vc, flags, from: 0, units: 1 });
-      else held.push({ vc, flags, from: (after + cell * step) / slot - 1, units: 1 });
-    }
+    if (place === Place.Stored) stored.push({ vc, flags, from: 0, units: 1, count, step: 1 });
+    else held.push({ vc, flags, from: after / slot - 1, units: 1, count, step: step / slot });
   }
   // Packets take different times, and what the scheduler has not chosen has none yet: they lie on each other.
-  if (link.packets) {
-    held.sort((a, b) => a.from - b.from);
-    held.forEach((one, place) => (one.from = place));
-  }
-  const top = held.reduce((most, one) => Math.max(most, one.from + one.units), 0);
-  stored.forEach((one, place) => (one.from = top + place));
+  if (link.packets) pile(held.sort((a, b) => a.from - b.from), 0);
+  pile(stored, held.reduce((most, { from, count, step, units }) => Math.max(most, from + (count - 1) * step + units), 0));
   return held.concat(stored);
+}
+
+/** Puts units on each other, from a height on. */
+function pile(held: Held[], from: number): void {
+  for (const one of held) {
+    [one.from, one.step] = [from, one.units];
+    from += one.count * one.units;
+  }
 }
 
 function shares(scene: Scene, densities: Densities): Held[] {
   let from = 0;
   const byVc = [...(densities.buffers.get(scene.port) ?? [])].sort((a, b) => a[0] - b[0]);
   return byVc.map(([vc, units]) => {
-    const held = { vc, flags: 0, from, units };
+    const held = { vc, flags: 0, from, units, count: 1, step: 0 };
     from += units;
     return held;
   });

@@ -3,6 +3,7 @@
 import { SMALL } from "../canvas.ts";
 import { firstThatFits } from "../layout/labels.ts";
 import { levelsOf } from "../scene.ts";
+import { count } from "../../text/format.ts";
 import { type Drag, type Picture, heightOf } from "./frame.ts";
 
 export function drawLevels({ context, width, scene, frame }: Picture, drag: Drag | undefined): void {
@@ -32,7 +33,7 @@ export function drawLevels({ context, width, scene, frame }: Picture, drag: Drag
     const at = freeHeight(placed, y, frame.bottom - 24);
     placed.push(at);
     const share = Math.round((1000 * units) / frame.capacity) / 10;
-    const text = firstThatFits([`${level.key} ${units} (${share} %)`, `${level.key} ${units}`, `${units}`], width - frame.right - 27, (one) => context.measureText(one).width);
+    const text = firstThatFits([`${level.key} ${count(units)} (${share} %)`, `${level.key} ${count(units)}`, count(units)], width - frame.right - 27, (one) => context.measureText(one).width);
     context.fillStyle = theme.paper;
     context.fillRect(frame.right + 24, at - 7, context.measureText(text).width + 6, 14);
     context.fillStyle = theme.accent;

@@ -3,7 +3,7 @@
 import { FONT } from "../canvas.ts";
 import { type Spark, Sparks, flowOf, unitOf } from "../scene.ts";
 import { colourOf } from "../../theme.ts";
-import { GAP, type Picture, laneIn } from "./frame.ts";
+import { GAP, type Picture, endOut, laneIn, laneOut } from "./frame.ts";
 
 /** The most reasons above each other. */
 const MOST = 3;
@@ -20,14 +20,22 @@ export function drawLosses(picture: Picture, sparks: Sparks, now: number): void 
   });
 }
 
-/** At the end of the VC's lane; at the rim where its packets are sprayed, as it is not known on which lane this one came. */
-function drawCross(picture: Picture, { vc }: Spark, progress: number): void {
-  const { context, scene, frame, inputs, places } = picture;
+/** Where it was lost: the place, the middle of it from the top down. At the end of the port's own link; else at that of the VC's lane, or at
+ * the rim where its packets are sprayed, as it is not known on which lane this one came. */
+function placeOf(picture: Picture, { vc, underway }: Spark): [number, number] | undefined {
+  const { frame, inputs, places } = picture;
   const mine = [...(inputs.get(vc) ?? [])];
-  if (mine.length === 0) return;
-  const [top, height] = mine.length === 1 ? laneIn(picture, places.get(mine[0])!) : [frame.top, 0];
-  const x = frame.left - GAP;
-  const y = top + height / 2 + (scene.reducedMotion ? 10 : 4 + 26 * progress * progress);
+  if (mine.length === 0) return undefined;
+  const [top, height] = underway ? laneOut(picture) : mine.length === 1 ? laneIn(picture, places.get(mine[0])!) : [frame.top, 0];
+  return [underway ? endOut(picture) - GAP : frame.left - GAP, top + height / 2];
+}
+
+function drawCross(picture: Picture, spark: Spark, progress: number): void {
+  const { context, scene } = picture;
+  const place = placeOf(picture, spark);
+  if (!place) return;
+  const [x, middle] = place;
+  const y = middle + (scene.reducedMotion ? 10 : 4 + 26 * progress * progress);
   context.strokeStyle = scene.theme.accent;
   context.lineWidth = 2;
   context.strokeRect(x - 4, y - 4, 8, 8);

@@ -1,6 +1,6 @@
 /** What the strip shows of a run: queue, windows, throughput, delays and completion times, one panel each. */
 
-import { bytes, count, rate, span } from "../../text/format.ts";
+import { amount, bytes, rate, span } from "../../text/format.ts";
 import type { Run } from "../../run/run.ts";
 import { type Scene, heldUnit, levelsOf, limitOf } from "../scene.ts";
 import { colourOf } from "../../theme.ts";
@@ -58,14 +58,14 @@ const MOST_DASHED = 4;
 
 /** How many panels a run has. */
 export function panelsOf(run: Run): number {
-  return 2 + 2 * Number(hasConnections(run)) + Number(hasBareCells(run)) + Number(hasShortFlows(run));
+  return 1 + Number(hasQueues(run)) + 2 * Number(hasConnections(run)) + Number(hasBareCells(run)) + Number(hasShortFlows(run));
 }
 
 /** From the top down. */
 export function panels(shown: Shown): Panel[] {
   const { run } = shown.scene;
   return [
-    queue(shown),
+    ...(hasQueues(run) ? [queue(shown)] : []),
     ...(hasConnections(run) ? [windows(shown)] : []),
     rates(shown),
     ...(hasConnections(run) ? [delays("Round trip", isConnection, shown)] : []),
@@ -86,7 +86,7 @@ function queue({ scene, ghost, window }: Shown): Panel {
   const limit = limitOf(link);
   return {
     title: "Queue", curves, marks, top: limit !== null && limit < 4 * most ? limit : most,
-    unit: (value) => `${count(value)} ${heldUnit(link)}`,
+    unit: (value) => amount(value, heldUnit(link)),
     levels: levelsOf(link).map((level) => level.units),
   };
 }
@@ -137,6 +137,8 @@ function topOf(curves: Curve[], least: number, { run }: Scene, window: Window): 
 /** Whether a flow is one TCP connection, with a window and round trips of its own. */
 const isConnection = ({ description }: Run, flow: number) => description.flows[flow]?.tcp && !description.flows[flow].pool;
 const isBareCells = ({ description }: Run, flow: number) => !description.flows[flow]?.tcp;
+/** Queues of switches are sampled, and those of hosts are not. */
+const hasQueues = ({ samples }: Run) => samples.ports.length > 0;
 const hasBareCells = (run: Run) => run.description.flows.some((_, flow) => isBareCells(run, flow));
 const hasConnections = (run: Run) => run.description.flows.some((_, flow) => isConnection(run, flow));
 const hasShortFlows = (run: Run) => run.description.flows.some(({ pool }) => pool);

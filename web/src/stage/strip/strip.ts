@@ -42,6 +42,11 @@ export class Strip {
     canvas.after(this.cursor);
   }
 
+  /** The screen has another resolution. */
+  rescale(): void {
+    this.surface.fit();
+  }
+
   /** What is seen of the run, in picoseconds. */
   get from(): number {
     return this.window.from;
