@@ -216,6 +216,31 @@ inBrowser("the address", ({ open, until, now, fingerprint, drop }) => {
     await page.context().close();
   });
 
+  test("a page from a server without encryption copies too; where nothing may be copied, the text can be selected", async () => {
+    const script = "Object.defineProperty(navigator, 'clipboard', { value: undefined })";
+    const page = await open("#scenario=lost-cell", { script });
+    await page.evaluate(`addEventListener("copy", () => (window.copied = String(getSelection()) || document.activeElement.value))`);
+    await page.click("#share");
+    await until(page, "document.querySelector('#toast').textContent.startsWith('The link is copied')");
+    assert.match(await page.evaluate("copied"), /#run=[A-Za-z0-9_-]+$/);
+    assert.equal(await page.evaluate("document.activeElement.id"), "share");
+    await page.evaluate("document.execCommand = () => false, void 0");
+    await page.click("#share");
+    await until(page, "document.querySelector('#toast').textContent.includes('#run=')");
+    const { x, y } = await page.locator("#toast").boundingBox();
+    await page.mouse.move(x + 20, y + 20);
+    await page.mouse.down();
+    await page.mouse.move(x + 200, y + 22);
+    await page.mouse.up();
+    assert.ok(await page.isVisible("#toast"));
+    assert.notEqual(await page.evaluate("String(getSelection())"), "");
+    await page.evaluate("getSelection().removeAllRanges()");
+    await page.click("#toast");
+    assert.ok(await page.isHidden("#toast"));
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("a link opens the same moment of the same run", async () => {
     const page = await open("#scenario=two-sources");
     await page.fill("#setting", "switch.discard.policy = espd");

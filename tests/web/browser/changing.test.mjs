@@ -24,6 +24,20 @@ inBrowser("changes", ({ open, until, now, finished, fingerprint, drop }) => {
     await page.context().close();
   });
 
+  test("of settings that come together only the one that is wrong is refused", async () => {
+    const page = await open("#scenario=fifteen-connections");
+    // The first is under way when the others come.
+    const refused = await page.evaluate(`Promise.all([
+      lab.changes.set("seed", "2"), lab.changes.set("switch.discard.epd.threshold", "1500 cells"),
+      lab.changes.set("switch.buffer", "many"), lab.changes.set("tcp.recovery", "sack"),
+    ])`);
+    assert.match(refused[2], /^switch\.buffer: expected a buffer size/);
+    assert.deepEqual([refused[0], refused[1], refused[3]].map((one) => one ?? null), [null, null, null]);
+    assert.deepEqual(await page.evaluate("lab.set"), [["seed", "2"], ["switch.discard.epd.threshold", "1500 cells"], ["tcp.recovery", "sack"]]);
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("a threshold that is dragged is another scenario, at the same moment", async () => {
     const page = await open("#scenario=lost-cell");
     await page.selectOption("#policy", "epd");
@@ -94,6 +108,31 @@ inBrowser("changes", ({ open, until, now, finished, fingerprint, drop }) => {
     })()`);
     await until(page, `lab.set.length === 0 && lab.changes.under === undefined`);
     assert.equal(await page.inputValue("#level-threshold"), String(await page.evaluate(units)));
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("the other button of the mouse drags no threshold, and leaves the time line where it is", async () => {
+    const page = await open("#scenario=fifteen-connections");
+    await finished(page);
+    const { x, y } = await page.locator(".closeup").boundingBox();
+    // The handle of the threshold is beside the glass: where the page itself finds it.
+    const [left, top] = await page.evaluate(`(() => {
+      const [pane] = lab.stage.panes;
+      const { width } = pane.closeup.surface;
+      const left = width / 2 + Math.max(64, Math.min(120, width * 0.12)) / 2 + 16;
+      for (let top = 0; top < 300; top++) if (pane.closeup.levelAt(pane.scene, left, top, 1)) return [left, top];
+    })()`);
+    await page.mouse.move(x + left, y + top);
+    await page.mouse.down({ button: "right" });
+    assert.equal(await page.evaluate("lab.stage.panes[0].closeup.drag === undefined"), true);
+    await page.mouse.up({ button: "right" });
+    await page.mouse.down();
+    assert.equal(await page.evaluate("lab.stage.panes[0].closeup.drag.level.key"), "threshold");
+    await page.mouse.up();
+    const strip = await page.locator("#strip").boundingBox();
+    await page.mouse.click(strip.x + 400, strip.y + 40, { button: "right" });
+    assert.equal(await page.evaluate("lab.playback.aim"), 0);
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });
@@ -271,6 +310,19 @@ inBrowser("changes", ({ open, until, now, finished, fingerprint, drop }) => {
     })()`);
     await until(page, "lab.texts.includes('Round trip')");
     assert.equal(await page.evaluate("lab.texts[lab.texts.indexOf('Round trip') + 1]"), "1 ms");
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("a network without a switch shows the port of a host, for which nothing is set", async () => {
+    const page = await open();
+    const node = '[{ name = "a", kind = "host" }, { name = "b", kind = "host" }]';
+    await drop(page, "two.toml", `schema = 1\nname = "two"\nduration = "10 ms"\ntopology = { kind = "graph", node = ${node}, link = [{ from = "a", to = "b" }] }
+[[flow]]\nname = "1"\nfrom = "b"\nto = "a"\ntraffic.kind = "greedy"`);
+    await until(page, "lab.scenario.title === 'two.toml'");
+    await finished(page);
+    assert.equal(await page.evaluate("document.querySelector('#port').selectedOptions[0].text"), "b > a");
+    assert.equal(await page.locator("#policy, #buffer").count(), 0);
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });

@@ -139,6 +139,28 @@ inBrowser("what is opened", ({ open, until, now, finished, fingerprint, drop }) 
     await page.context().close();
   });
 
+  test("a file that is no text is refused, and a text that is dragged is left to the field it is dropped on", async () => {
+    const page = await open("#scenario=lost-cell");
+    await page.evaluate(`(() => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0xff)], "picture.png"));
+      dispatchEvent(new DragEvent("drop", { dataTransfer, cancelable: true }));
+    })()`);
+    await page.waitForSelector("#toast:not([hidden])");
+    assert.equal(await page.textContent("#toast"), "picture.png is no text in UTF-8: a scenario is a TOML file.");
+    const prevented = await page.evaluate(`["dragover", "drop"].map((kind) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.setData("text/plain", "seed = 3");
+      const event = new DragEvent(kind, { dataTransfer, cancelable: true, bubbles: true });
+      document.getElementById("setting").dispatchEvent(event);
+      return event.defaultPrevented;
+    })`);
+    assert.deepEqual(prevented, [false, false]);
+    assert.ok(await page.isHidden("#drop"));
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("the menu opens files, one after the other, and names what is shown", async () => {
     const page = await open("#scenario=lost-cell");
     const shown = () => page.evaluate("document.querySelector('#scenarios').selectedOptions[0].text");

@@ -1,6 +1,7 @@
 /** The address: what it asks for is shown, and what is shown it names. Each scenario and each step of a story that is opened is a page of the
  * browser's history, whose state says what it shows; what is changed in it is not. */
 
+import { h } from "../dom.ts";
 import { library, named, tours } from "../library.ts";
 import { portsOf } from "../run/network.ts";
 import { unknown } from "../text/names.ts";
@@ -118,6 +119,20 @@ export async function copy(text: string, done: string): Promise<void> {
     await navigator.clipboard.writeText(text);
     say(done);
   } catch {
-    say(text);
+    say(copySelected(text) ? done : text);
   }
+}
+
+/** Copies a text as one that is selected, the way of pages that a browser does not take for secure: such as one from a server without
+ * encryption. Returns whether it is copied. */
+function copySelected(text: string): boolean {
+  const focused = document.activeElement as HTMLElement | null;
+  const field = h("textarea", { readonly: true, "aria-hidden": "true", class: "visually-hidden" });
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  const done = document.execCommand("copy");
+  field.remove();
+  focused?.focus({ preventScroll: true });
+  return done;
 }

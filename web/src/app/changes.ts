@@ -36,15 +36,24 @@ export class Changes {
     while (this.wanted.size > 0) {
       const wanted = this.wanted;
       this.wanted = new Map();
-      const kept = app.set.filter(([key]) => !wanted.has(key));
-      const set = [...kept, ...[...wanted].filter(([, value]) => value !== "")];
-      // What is set already needs no other run, as where a threshold is let go after it was dragged.
-      const settled = [...wanted].every(([key, value]) => (app.set.find(([other]) => other === key)?.[1] ?? "") === value);
-      const message = await (settled ? undefined : this.replace(set));
+      const { scenario } = app;
+      const message = await this.setThese(wanted);
       for (const key of wanted.keys()) refused.set(key, message);
+      if (message === undefined || wanted.size === 1) continue;
+      // One of them is at fault: the others are set all the same.
+      for (const [key, value] of wanted) if (app.scenario === scenario) refused.set(key, await this.setThese(new Map([[key, value]])));
     }
     this.under = undefined;
     return refused;
+  }
+
+  private async setThese(wanted: Map<string, string>): Promise<string | undefined> {
+    const { app } = this;
+    const kept = app.set.filter(([key]) => !wanted.has(key));
+    const set = [...kept, ...[...wanted].filter(([, value]) => value !== "")];
+    // What is set already needs no other run, as where a threshold is let go after it was dragged.
+    const settled = [...wanted].every(([key, value]) => (app.set.find(([other]) => other === key)?.[1] ?? "") === value);
+    return settled ? undefined : this.replace(set);
   }
 
   private async replace(set: Settings): Promise<string | undefined> {

@@ -57,7 +57,8 @@ export class Controls {
     clickOnRun("step-discard", () => app.playback.stepDiscard());
     clickOnRun("share", () => app.address.share());
     click("open", () => this.chooseFile());
-    click("toast", hush);
+    // Who selects the text wants to copy it.
+    click("toast", () => getSelection()?.isCollapsed !== false && hush());
     click("theme", () => app.switchTheme());
     byId("speed").addEventListener("input", (event) => app.playback.setSpeed(SLOWEST * 10 ** (Number((event.target as HTMLInputElement).value) / 20)));
     byId("file").addEventListener("change", (event) => {
@@ -86,7 +87,7 @@ export class Controls {
       "[": () => playback.setSpeed(playback.speed / 2), "]": () => playback.setSpeed(playback.speed * 2),
     };
     const work = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (!work || (event.key === " " && target.closest("button, a"))) return;
+    if (!work || (event.key === " " && target.closest("button, a, summary"))) return;
     event.preventDefault();
     if (this.app.run) void work();
   }
@@ -94,7 +95,10 @@ export class Controls {
   private listenForFiles(): void {
     const { app } = this;
     const drop = byId("drop");
+    // A text that is dragged goes into the field that it is dropped on.
+    const hasFile = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes("Files");
     addEventListener("dragover", (event) => {
+      if (!hasFile(event)) return;
       event.preventDefault();
       drop.hidden = false;
     });
@@ -102,6 +106,7 @@ export class Controls {
       if (event.relatedTarget === null) drop.hidden = true;
     });
     addEventListener("drop", (event) => {
+      if (!hasFile(event)) return;
       event.preventDefault();
       drop.hidden = true;
       const file = event.dataTransfer?.files[0];
@@ -123,6 +128,7 @@ export class Controls {
     const listen = <Kind extends keyof HTMLElementEventMap>(kind: Kind, work: (event: HTMLElementEventMap[Kind]) => void) =>
       canvas.addEventListener(kind, (event) => app.run && work(event), { passive: false });
     listen("pointerdown", (event) => {
+      if (event.button !== 0) return;
       canvas.setPointerCapture(event.pointerId);
       down.set(event.pointerId, event.offsetX);
       if (down.size === 1) void app.playback.seek(strip.timeAt(event.offsetX));
