@@ -83,6 +83,30 @@ inBrowser("its looks", ({ open, until, finished, drop }) => {
     }
   });
 
+  test("pictures have the pixels of the screen, also of another one that the page comes to", async () => {
+    // So wide that the pictures keep their size on the page.
+    const page = await open("#scenario=lost-cell", { viewport: { width: 1800, height: 1000 } });
+    const session = await page.context().newCDPSession(page);
+    for (const deviceScaleFactor of [2, 1, 1.5]) {
+      await session.send("Emulation.setDeviceMetricsOverride", { width: 1800, height: 1000, deviceScaleFactor, mobile: false });
+      await until(page, `[...document.querySelectorAll("canvas")].every((canvas) => canvas.width === Math.round(canvas.clientWidth * ${deviceScaleFactor}))`);
+    }
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("what a finger presses is large enough on a phone", async () => {
+    const page = await open("#scenario=fifteen-connections", { viewport: { width: 390, height: 844 } });
+    await finished(page);
+    const small = await page.evaluate(`[...document.querySelectorAll("button, select, input:not([hidden])")].flatMap((element) => {
+      const { width, height } = element.getBoundingClientRect();
+      const isCovered = getComputedStyle(element).pointerEvents === "none";
+      return width === 0 || isCovered || Math.min(width, height) >= 24 ? [] : [element.id + " " + width + " x " + height];
+    })`);
+    assert.deepEqual(small, []);
+    await page.context().close();
+  });
+
   for (const [width, colorScheme] of [[390, "light"], [390, "dark"], [1280, "light"], [1280, "dark"]]) {
     test(`it can be used at ${width} pixels, ${colorScheme}, by everybody`, async () => {
       const page = await open("", { viewport: { width, height: 844 }, colorScheme, reducedMotion: "reduce" });

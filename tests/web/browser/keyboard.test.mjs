@@ -76,6 +76,41 @@ inBrowser("the keyboard", ({ open, until, now, finished }) => {
     await page.context().close();
   });
 
+  test("the space bar unfolds what is folded, and runs nothing then", async () => {
+    const page = await open("#scenario=two-sources");
+    await page.selectOption("#policy", "script");
+    await until(page, "document.querySelector('summary')");
+    await page.focus("summary");
+    await page.keyboard.press("Space");
+    await until(page, "document.querySelector('details').open");
+    assert.equal(await page.evaluate("lab.playback.playing"), false);
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
+  test("sliders say what their numbers mean, and the clock says nothing while it runs", async () => {
+    const page = await open("#story=told-their-rate&step=3");
+    const spoken = (selector) => page.evaluate(`document.querySelector('${selector}').getAttribute("aria-valuetext")`);
+    assert.equal(await spoken("#speed"), "30 ms in one second");
+    await page.press("#speed", "ArrowRight");
+    assert.match(await spoken("#speed"), /^3\d(\.\d)? ms in one second$/);
+    assert.equal(await spoken("#level-threshold"), "800 cells");
+    await page.press("#level-threshold", "ArrowLeft");
+    assert.equal(await spoken("#level-threshold"), "799 cells");
+    assert.match(await page.textContent(".view h2"), /^This run vc\.category/);
+    const live = await page.evaluate(`[...document.querySelectorAll("output")].map((output) => [output.id, output.ariaLive ?? "", output.ariaHidden ?? ""].join(" "))`);
+    assert.ok(live.includes("clock off "), live.join("; "));
+    const before = await spoken("#strip");
+    await page.click("#play");
+    await until(page, "lab.run.now > 405e9");
+    assert.equal(await spoken("#strip"), before);
+    await page.click("#play");
+    await until(page, `document.querySelector("#strip").getAttribute("aria-valuetext") === document.querySelector("#clock").textContent`);
+    assert.notEqual(await spoken("#strip"), before);
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("the time line has the keys of a slider", async () => {
     const page = await open("#scenario=lost-cell");
     await page.focus("#strip");

@@ -120,8 +120,10 @@ export class Playback {
   setSpeed(asked: number): void {
     const speed = Math.max(SLOWEST, Math.min(FASTEST, asked));
     this.speed = speed;
-    byId<HTMLInputElement>("speed").value = String(Math.round(20 * Math.log10(speed / SLOWEST)));
+    const slider = byId<HTMLInputElement>("speed");
+    slider.value = String(Math.round(20 * Math.log10(speed / SLOWEST)));
     byId("speed-text").textContent = span(speed);
+    slider.setAttribute("aria-valuetext", `${span(speed)} in one second`);
   }
 
   /** Names the shortest step after what the port sends. */

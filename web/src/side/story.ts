@@ -142,7 +142,7 @@ function isSame(one: [string, string][] | undefined, other: [string, string][] |
   return sorted(one) === sorted(other);
 }
 
-/** `**word**` stands out. */
+/** `**word**` stands out, and a line does not end between a number and its unit. */
 function emphasised(text: string): (Node | string)[] {
-  return text.split("**").map((part, place) => (place % 2 === 1 ? h("strong", {}, part) : part));
+  return text.replace(/(\d) (?=%|[kMG]?bit\/s|[mµ]?s\b)/g, "$1\u00a0").split("**").map((part, place) => (place % 2 === 1 ? h("strong", {}, part) : part));
 }
