@@ -44,3 +44,15 @@ test("what is asked of a run is done in its order, also after something that fai
   assert.deepEqual(done, ["advance", "scenario"]);
   assert.equal(run.isBusy, false);
 });
+
+test("a network that is too large to be shown is refused with a sentence, before it is looked at", async () => {
+  const asked = [];
+  const worker = (links) => ({ end: () => {}, ask: async (ask) => {
+    asked.push(ask.do);
+    return ask.do === "load" ? { links: Array.from({ length: links }), duration: 100 } : Promise.reject(new Error("looked at"));
+  } });
+  const load = (links) => new Run(() => worker(links), { name: "mine", toml: "", set: [] }, () => {}).load(0);
+  await assert.rejects(load(100_001), /^Error: The network has 100\u202f001 links, and the page shows 100\u202f000 at most\. celltrain run takes them all\.$/);
+  assert.deepEqual(asked, ["load"]);
+  await assert.rejects(load(100_000), /looked at/);
+});

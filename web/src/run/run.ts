@@ -1,5 +1,6 @@
 /** A scenario under way: one worker that is watched, and one that runs ahead to the end and fills the strip. */
 
+import { count as grouped } from "../text/format.ts";
 import { Client, Lost } from "./client.ts";
 import { type Description, type Outcome, ReactionKind, type ScenarioRequest } from "./types.ts";
 import { ChangingLink, Completion, Discard, Reaction, type Table, View } from "./view.ts";
@@ -65,6 +66,9 @@ export interface CompletionEvent {
 
 /** The most discards of a run that the page keeps one by one, and as many timeouts and completions. */
 const MOST_EVENTS = 200_000;
+
+/** The most links of a network that the page shows: to lay out and to draw more takes longer than anybody waits. */
+const MOST_LINKS = 100_000;
 
 /** Milliseconds that a worker runs towards a moment before it answers, and may be sent elsewhere. */
 const SOUGHT = 100;
@@ -143,6 +147,8 @@ export class Run {
   /** Loads the scenario and shows it at `at`; fails with the engine's words if it is refused. */
   async load(at: number): Promise<void> {
     this.description = await this.live.ask<"load">({ do: "load", request: this.request });
+    const { length } = this.description.links;
+    if (length > MOST_LINKS) throw new Error(`The network has ${grouped(length)} links, and the page shows ${grouped(MOST_LINKS)} at most. celltrain run takes them all.`);
     const { look } = await this.live.ask<"seek">({ do: "seek", until: at, period: this.description.duration });
     this.see(new View(look));
     const ports = this.view.ports;
