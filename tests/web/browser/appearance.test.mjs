@@ -95,6 +95,22 @@ inBrowser("its looks", ({ open, until, finished, drop }) => {
     await page.context().close();
   });
 
+  test("who reads in colours of their own sees which flow is which, and the moment on the time line", async () => {
+    const page = await open("#scenario=two-sources", { forcedColors: "active" });
+    const colours = await page.evaluate(`[".flows i", ".flows tr + tr i", ".cursor"].map((one) => getComputedStyle(document.querySelector(one)).backgroundColor)`);
+    assert.deepEqual(colours, ["rgb(0, 114, 178)", "rgb(230, 159, 0)", "rgb(181, 71, 8)"]);
+    await page.context().close();
+  });
+
+  test("a number and its unit stand in one line, however narrow the page is", async () => {
+    const page = await open("#scenario=fat-tree");
+    for (const width of [1280, 700, 640, 390, 320]) {
+      await page.setViewportSize({ width, height: 860 });
+      assert.equal(await page.evaluate("document.querySelector('#speed-text').getClientRects().length"), 1, `${width} pixels`);
+    }
+    await page.context().close();
+  });
+
   test("what a finger presses is large enough on a phone", async () => {
     const page = await open("#scenario=fifteen-connections", { viewport: { width: 390, height: 844 } });
     await finished(page);
