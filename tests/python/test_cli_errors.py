@@ -109,6 +109,25 @@ def test_unknown_names_suggest_the_nearest(
 
 
 @pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (("run", "--repl", "3"), "--replications"),
+        (("run", "--pl"), "--plots"),
+        (("run", "--replication", "3"), "--replications"),
+        (("sweep", "--job", "3"), "--jobs"),
+        (("plot", "windows", "--var", "epd"), "--variants"),
+        (("run", "--replicatoins", "3"), "--replications"),
+    ],
+)
+def test_an_option_that_is_cut_short_names_those_that_it_begins(
+    cli: Cli, arguments: tuple[str, ...], options: str
+) -> None:
+    answer = cli(*arguments)
+    assert answer.code == 2
+    assert f"(Possible options: {options})" in answer.err
+
+
+@pytest.mark.parametrize(
     ("policies", "words"),
     [
         ("epd", ("two different",)),

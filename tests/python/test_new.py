@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -139,3 +140,26 @@ def test_what_is_missing_or_unknown_is_said(cli: Cli, tmp_path: Path) -> None:
 
 def test_what_an_example_shows_is_told_on_a_line() -> None:
     assert all(len(library.about(path)) <= 120 for path in library.examples().values())
+
+
+def test_the_command_that_comes_next_can_be_copied(cli: Cli, tmp_path: Path) -> None:
+    answer = cli("new", tmp_path / "two words & a 'quote'")
+    line = answer.out.splitlines()[-1]
+    words = shlex.split(line.removeprefix("Next: "))
+    assert words[:4] == ["cd", str(tmp_path / "two words & a 'quote'"), "&&", "celltrain"]
+
+
+def test_a_full_disk_is_told_with_the_file(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is written names no file in its error, and what is opened names the temporary one."""
+    for of_system in ((), ("of the temporary file",)):
+
+        def full(self: Path, *_: object, names: tuple[str, ...] = of_system, **__: object) -> int:
+            raise OSError(28, "No space left on device", *(str(self) for _ in names))
+
+        monkeypatch.setattr(Path, "write_text", full)
+        place = tmp_path / str(len(of_system))
+        answer = cli("new", place)
+        assert answer.code == 2
+        assert answer.err == f"error: {place / library.SCHEMA_FILE}: No space left on device\n"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -91,7 +92,7 @@ def new(
     for name, content in files.items():
         write_text_whole(directory / name, content)
     terminal.say(f"{directory / SCENARIO}: {_first_line(chosen)}")
-    terminal.say(f"Next: cd {directory} && celltrain run {SCENARIO} --out results/first")
+    terminal.say(f"Next: cd {quote(str(directory))} && celltrain run {SCENARIO} --out results/first")
 
 
 def _is_free(directory: Path, files: Mapping[str, str]) -> bool:

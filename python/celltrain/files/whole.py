@@ -23,7 +23,11 @@ MOST_OF_STEM = 40
 
 
 def write_whole(target: Path, writer: Callable[[Path], object]) -> None:
-    """Has `writer` write a temporary file beside `target`, then gives it that name."""
+    """Has `writer` write a temporary file beside `target`, then gives it that name.
+
+    Raises:
+        OSError: it cannot be written; the error names `target`.
+    """
     # The suffix stays last because picture writers choose the format by it.
     name = f".{target.stem[:MOST_OF_STEM]}.{os.getpid()}.part{target.suffix}"
     temporary = target.with_name(name)
@@ -31,6 +35,11 @@ def write_whole(target: Path, writer: Callable[[Path], object]) -> None:
         try:
             writer(temporary)
             temporary.replace(target)
+        except OSError as error:
+            # Python names what it opens, here a file that nobody knows, and nothing where a disk is full.
+            if error.filename in (None, str(temporary), temporary):
+                error.filename, error.filename2 = str(target), None
+            raise
         finally:
             temporary.unlink(missing_ok=True)
     except KeyboardInterrupt:

@@ -1,6 +1,6 @@
 //! Tables of numbers that stand in CSV files: a key that takes an array also takes the path of a file with its elements.
 //!
-//! The file is read once, when the scenario is; resolved scenarios hold what it said, so that they need it no more.
+//! The file is read once, when all layers of the scenario are known; resolved scenarios hold what it said, so that they need it no more.
 
 use std::path::Path;
 
@@ -35,6 +35,9 @@ const KEYS: [(&str, usize, Row); 5] = [
     ),
 ];
 
+/// The folder of each layer: paths are relative to that of the layer which says them.
+pub(super) type Folders<'a> = dyn Fn(usize) -> &'a Path + 'a;
+
 /// What is wrong with a file, and where it is named.
 pub(super) struct Fault {
     pub(super) origin: Origin,
@@ -42,16 +45,16 @@ pub(super) struct Fault {
     pub(super) message: String,
 }
 
-/// Puts the elements of files, whose paths are relative to `folder`, where `node` and what is in it name them.
-pub(super) fn embed(node: &mut Node, folder: &Path) -> Result<(), Fault> {
+/// Puts the elements of files where `node` and what is in it name them.
+pub(super) fn embed(node: &mut Node, folders: &Folders<'_>) -> Result<(), Fault> {
     match &mut node.value {
         Value::Table(table) => table.iter_mut().try_for_each(|(key, node)| {
-            within(key, embed_as(key, node, folder)).and_then(|()| within(key, embed(node, folder)))
+            within(key, embed_as(key, node, folders)).and_then(|()| within(key, embed(node, folders)))
         }),
         Value::Array(nodes) => nodes
             .iter_mut()
             .enumerate()
-            .try_for_each(|(index, node)| within(&index.to_string(), embed(node, folder))),
+            .try_for_each(|(index, node)| within(&index.to_string(), embed(node, folders))),
         _ => Ok(()),
     }
 }
@@ -64,10 +67,10 @@ fn within(key: &str, result: Result<(), Fault>) -> Result<(), Fault> {
 }
 
 /// As [`embed`], for the value of `key` itself.
-pub(super) fn embed_as(key: &str, node: &mut Node, folder: &Path) -> Result<(), Fault> {
+pub(super) fn embed_as(key: &str, node: &mut Node, folders: &Folders<'_>) -> Result<(), Fault> {
     let Some(&(_, columns, row)) = KEYS.iter().find(|(name, ..)| *name == key) else { return Ok(()) };
     let Value::String(path) = &node.value else { return Ok(()) };
-    let (origin, path) = (node.origin, folder.join(path));
+    let (origin, path) = (node.origin, folders(node.origin.layer).join(path));
     let fault = |message: String| Fault { origin, key: String::new(), message };
     let named = |message: String| fault(format!("\"{}\": {message}", path.display()));
     let text = read_text(&path).map_err(named)?;

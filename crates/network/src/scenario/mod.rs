@@ -14,6 +14,7 @@ mod group_names;
 mod homes;
 mod inherit;
 mod key;
+mod meant;
 mod ranges;
 mod read;
 mod resolved;
@@ -99,6 +100,7 @@ impl Scenario {
         for (key, value) in overrides {
             source.set(key, value)?;
         }
+        source.embed()?;
         let spec = source.spec()?;
         check::check(&spec).map_err(|problem| source.error_at(&problem.key, problem.message))?;
         Ok(Self { source, spec })

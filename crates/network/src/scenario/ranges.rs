@@ -1,18 +1,19 @@
-//! What the schema says of the values of a scenario, for messages: the ranges of whole numbers, which are narrower than those of the types.
+//! What the schema says of the values of a scenario, for messages: the ranges of numbers, which are narrower than those of the types.
 
 use serde_json::Value as Json;
 
 use super::tree::{KIND, Node, Value};
 
-/// The least and the most that `schema`, the schema of scenario files, allows for the whole number at `keys` in the scenario `root`.
-pub(super) fn of_whole_number<'a>(
+/// The least and the most that `schema`, the schema of scenario files, allows for the number at `keys` in the scenario `root`, as `number` reads
+/// them.
+pub(super) fn of_number<'a, T>(
     schema: &Json,
     root: &Node,
     keys: impl Iterator<Item = &'a str>,
-) -> [Option<i64>; 2] {
+    number: impl Fn(&Json) -> Option<T>,
+) -> [Option<T>; 2] {
     let (places, _) = places(schema, root, keys);
-    let bound = |name: &str| places.iter().find_map(|place| place[name].as_i64());
-    [bound("minimum"), bound("maximum")]
+    ["minimum", "maximum"].map(|name| places.iter().find_map(|place| number(&place[name])))
 }
 
 /// All that `schema` says of the value at `keys` in the scenario `root`, and the value, if it is there.

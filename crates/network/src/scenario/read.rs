@@ -10,10 +10,13 @@ use serde::{
     },
     forward_to_deserialize_any,
 };
+use serde_json::Value as Json;
 
 use super::{
     error::{known, suggestion},
-    homes, ranges,
+    homes,
+    meant::{self, Number},
+    ranges,
     resolved::CHOOSING,
     schema::schema,
     tree::{KIND, Node, Origin, Table, Value},
@@ -30,38 +33,63 @@ pub(super) struct Fault {
     pub(super) origin: Option<Origin>,
     keys: Vec<String>,
     pub(super) message: String,
-    /// If a whole number was expected, the largest that its type has. The message is then what was found.
-    whole: Option<i64>,
+    /// If a number was expected, which one. The message is then what was found.
+    number: Option<Wanted>,
     /// If the innermost key is none of its table, those that are.
     taken: Option<&'static [&'static str]>,
 }
 
+/// The number that was expected where something else was found.
+#[derive(Debug)]
+struct Wanted {
+    /// If it is whole, the largest that its type has.
+    whole: Option<i64>,
+    /// What was meant by what was found.
+    meant: Option<Number>,
+}
+
 impl Fault {
     fn new(message: String) -> Self {
-        Self { origin: None, keys: Vec::new(), message, whole: None, taken: None }
+        Self { origin: None, keys: Vec::new(), message, number: None, taken: None }
     }
 
-    /// Where a whole number was expected, says which ones the key takes. A type knows only its own range.
+    /// Where a number was expected, says which ones the key takes. A type knows only its own range.
     fn with_range(mut self, root: &Node) -> Self {
-        let Some(largest) = self.whole.take() else { return self };
-        let keys = self.keys.iter().rev().map(String::as_str);
-        // The schema would be a seventh of what a browser loads: there the range is left out.
-        let [least, most] = if cfg!(target_family = "wasm") {
-            [None; 2]
-        } else {
-            ranges::of_whole_number(&schema(), root, keys)
+        let Some(Wanted { whole, meant }) = self.number.take() else { return self };
+        let (range, bounds) = match whole {
+            Some(largest) => {
+                let bounds = self.bounds(root, Json::as_i64);
+                (self.whole_range(largest, bounds), bounds.map(|bound| bound.map(|bound| bound as f64)))
+            }
+            None => {
+                let bounds = self.bounds(root, Json::as_f64);
+                (range("a number", bounds), bounds)
+            }
         };
-        let range = match (least, most) {
-            (Some(least), Some(most)) if most == least => format!("the number {least}"),
-            (Some(least), Some(most)) => format!("a whole number from {least} to {most}"),
-            _ if self.message.parse().is_ok_and(|found: i64| found > largest) => {
+        let [least, most] = bounds;
+        let advice = meant.map(|meant| meant.advice(least, most)).unwrap_or_default();
+        self.message = format!("expected {range}, found {}{advice}", self.message);
+        self
+    }
+
+    /// The least and the most that the schema says of the key.
+    fn bounds<T: Copy>(&self, root: &Node, number: impl Fn(&Json) -> Option<T>) -> [Option<T>; 2] {
+        // The schema would be a seventh of what a browser loads: there the range is left out.
+        if cfg!(target_family = "wasm") {
+            return [None; 2];
+        }
+        ranges::of_number(&schema(), root, self.keys.iter().rev().map(String::as_str), number)
+    }
+
+    /// What is said of a whole number between `bounds` whose type ends at `largest`.
+    fn whole_range(&self, largest: i64, bounds: [Option<i64>; 2]) -> String {
+        match bounds {
+            [Some(least), Some(most)] if most == least => format!("the number {least}"),
+            [_, None] if self.message.parse().is_ok_and(|found: i64| found > largest) => {
                 format!("a whole number, {largest} at most")
             }
-            (Some(least), None) => format!("a whole number, {least} or more"),
-            (None, _) => "a whole number".to_owned(),
-        };
-        self.message = format!("expected {range}, found {}", self.message);
-        self
+            _ => range("a whole number", bounds),
+        }
     }
 
     /// Where a table does not have a key, says whose it is and which ones the table has.
@@ -112,13 +140,12 @@ impl de::Error for Fault {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        let found = shown(found);
-        let expected = match expected.to_string().as_str() {
-            "a boolean" => "true or false".to_owned(),
-            "a sequence" => "an array".to_owned(),
-            other => other.to_owned(),
+        let (expected, advice) = match expected.to_string().as_str() {
+            "a boolean" => ("true or false".to_owned(), meant::boolean(found)),
+            "a sequence" => ("an array".to_owned(), String::new()),
+            other => (other.to_owned(), String::new()),
         };
-        Self::new(format!("expected {expected}, found {found}"))
+        Self::new(format!("expected {expected}, found {}{advice}", shown(found)))
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
@@ -135,6 +162,15 @@ impl de::Error for Fault {
 
     fn missing_field(key: &'static str) -> Self {
         Self { keys: vec![key.to_owned()], ..Self::new("this key is required".to_owned()) }
+    }
+}
+
+/// `what` and the range of it.
+fn range<T: fmt::Display>(what: &str, bounds: [Option<T>; 2]) -> String {
+    match bounds {
+        [Some(least), Some(most)] => format!("{what} from {least} to {most}"),
+        [Some(least), None] => format!("{what}, {least} or more"),
+        [None, _] => what.to_owned(),
     }
 }
 
@@ -177,7 +213,15 @@ impl Reader<'_> {
 
     /// The value is no whole number of a type that ends at `largest`.
     fn no_whole_number(self, largest: i64) -> Fault {
-        Fault { whole: Some(largest), ..Fault::new(shown(self.unexpected())) }
+        let found = self.unexpected();
+        let wanted = Wanted { whole: Some(largest), meant: Number::whole(found) };
+        Fault { number: Some(wanted), ..Fault::new(shown(found)) }
+    }
+
+    fn no_number(self) -> Fault {
+        let found = self.unexpected();
+        let wanted = Wanted { whole: None, meant: Number::of(found) };
+        Fault { number: Some(wanted), ..Fault::new(shown(found)) }
     }
 
     fn unexpected(&self) -> Unexpected<'_> {
@@ -217,7 +261,7 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
         match self.0.value {
             Value::Integer(value) => visitor.visit_f64(value as f64),
             Value::Float(value) if value.is_finite() => visitor.visit_f64(value),
-            _ => self.mismatch(&"a number"),
+            _ => Err(self.no_number()),
         }
     }
 

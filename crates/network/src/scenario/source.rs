@@ -24,8 +24,17 @@ const SWEEP: &str = "sweep";
 /// The merged tables of a scenario and the names of the layers they came from.
 #[derive(Debug, Clone)]
 pub(super) struct Source {
-    layers: Vec<String>,
+    layers: Vec<Layer>,
     root: Node,
+}
+
+/// A file or an override.
+#[derive(Debug, Clone)]
+struct Layer {
+    /// How errors call it.
+    name: String,
+    /// The folder that its paths start from.
+    folder: PathBuf,
 }
 
 impl Source {
@@ -46,10 +55,9 @@ impl Source {
     /// Reads one layer and, below it, those it extends. `open` holds the files being read, to notice a cycle.
     fn layer(&mut self, text: &str, path: &Path, open: &mut Vec<PathBuf>) -> Result<Node, ScenarioError> {
         let number = self.layers.len();
-        self.layers.push(path.display().to_string());
-        let mut node = Node::parse(text, &self.layers[number], number)?;
-        embed(&mut node, path.parent().unwrap_or(Path::new("")))
-            .map_err(|fault| self.error(fault.origin, fault.key, fault.message))?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        self.layers.push(Layer { name: path.display().to_string(), folder });
+        let mut node = Node::parse(text, &self.layers[number].name, number)?;
         let Value::Table(table) = &mut node.value else { return Ok(node) };
         let Some(extends) = table.remove(EXTENDS) else { return Ok(node) };
         let fault = |message: String| self.error(extends.origin, EXTENDS.to_owned(), message);
@@ -83,7 +91,7 @@ impl Source {
     pub(super) fn set(&mut self, key: &str, value: &str) -> Result<(), ScenarioError> {
         let layer = self.layers.len();
         let name = format!("--set {key}={value}");
-        self.layers.push(name.clone());
+        self.layers.push(Layer { name: name.clone(), folder: PathBuf::new() });
         let origin = Origin { layer, line: None };
         let fault = |message: String| ScenarioError::new(&name, None, key, &message);
         let keys: Vec<_> = key.split('.').collect();
@@ -91,23 +99,35 @@ impl Source {
             let plain = keys.iter().map(|part| part.trim()).collect::<Vec<_>>().join(".");
             return Err(fault(format!("a key has no spaces around it or its dots: write {plain}")));
         }
+        // As Python's keyword arguments have to be written.
+        if key.contains("__") {
+            return Err(fault(format!("a key is written with dots: write {}", key.replace("__", "."))));
+        }
         if keys.iter().any(|part| part.is_empty()) || keys.len() > MAX_KEY_PARTS {
             return Err(fault("expected a dotted key such as switch.buffer".to_owned()));
         }
         if keys[0] == EXTENDS {
             return Err(fault("only a file can extend another".to_owned()));
         }
-        let (last, parents) = keys.split_last().expect("a split text has a part");
+        let layers = &self.layers;
         let mut node = &mut self.root;
-        for part in parents {
+        for (depth, part) in keys.iter().enumerate() {
+            // What is changed may be an element of what a file holds.
+            if let [.., above] = &keys[..depth] {
+                embed_as(above, node, &|layer| &layers[layer].folder)
+                    .map_err(|found| error(layers, found.origin, &keys[..depth].join("."), &found.message))?;
+            }
             node = child(node, part, origin).map_err(fault)?;
         }
-        let mut value = Node::parse_override(value, layer);
-        embed_as(last, &mut value, Path::new(""))
-            .and_then(|()| embed(&mut value, Path::new("")))
-            .map_err(|found| fault(found.message))?;
-        child(node, last, origin).map_err(fault)?.merge(value);
+        node.merge(Node::parse_override(value, layer));
         Ok(())
+    }
+
+    /// Reads the files of numbers that are named. Files that another layer has replaced are not looked for.
+    pub(super) fn embed(&mut self) -> Result<(), ScenarioError> {
+        let layers = &self.layers;
+        embed(&mut self.root, &|layer| &layers[layer].folder)
+            .map_err(|fault| error(layers, fault.origin, &fault.key, &fault.message))
     }
 
     /// The merged tables as types.
@@ -127,13 +147,18 @@ impl Source {
 
     /// An error about the value at `origin`.
     pub(super) fn error(&self, origin: Origin, key: String, message: String) -> ScenarioError {
-        ScenarioError::new(&self.layers[origin.layer], origin.line, &key, &message)
+        error(&self.layers, origin, &key, &message)
     }
 
     /// An error about a dotted key, placed where the key, or the table it is missing from, was written.
     pub(super) fn error_at(&self, key: &str, message: String) -> ScenarioError {
         self.error(self.root.deepest(key.split('.')).origin, key.to_owned(), message)
     }
+}
+
+/// An error about the value at `origin`, which is in one of `layers`.
+fn error(layers: &[Layer], origin: Origin, key: &str, message: &str) -> ScenarioError {
+    ScenarioError::new(&layers[origin.layer].name, origin.line, key, message)
 }
 
 /// Whether `key` is that of what a flow or a group inherits under `given`, such as `group.0.tcp.nagle` under `tcp.nagle`.

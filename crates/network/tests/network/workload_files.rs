@@ -57,6 +57,34 @@ fn sizes_come_from_a_file_beside_the_scenario() {
     }
 }
 
+/// A file counts where it is named in the end: what another layer replaces is not read, and need not be there.
+#[test]
+fn a_file_that_is_replaced_is_not_read() {
+    let sizes = scenario(SIZES);
+    let above = "extends = \"base.toml\"\nname = \"above\"\ntraffic.size.points = \"there.csv\"\n";
+    let files = [("there.csv", "1000,0.5\n3000,1\n"), ("base.toml", sizes.as_str()), ("above.toml", above)];
+    let folder = folder("replaced", &files);
+    let base = folder.join("base.toml");
+    let there = folder.join("there.csv").display().to_string();
+    let points = |value: &str| vec![("traffic.size.points".to_owned(), value.to_owned())];
+    let above = Scenario::load(folder.join("above.toml"), &[]).unwrap();
+    for overrides in [points(&there), points("[[1000, 0.5], [3000, 1]]")] {
+        let replaced = Scenario::load(&base, &overrides).unwrap();
+        assert_eq!(replaced.spec().traffic, above.spec().traffic);
+    }
+    // An element of a file that a later layer names, and of one that it does not.
+    let element = ("traffic.size.points.0.0".to_owned(), "2000".to_owned());
+    let overrides: Vec<_> = points(&there).into_iter().chain([element.clone()]).collect();
+    assert_ne!(Scenario::load(&base, &overrides).unwrap().spec().traffic, above.spec().traffic);
+    for overrides in [vec![], vec![element]] {
+        let error = Scenario::load(&base, &overrides).unwrap_err().to_string();
+        let named = error.contains("base.toml:10: traffic.size.points: ") && error.contains("sizes.csv\": ");
+        assert!(named, "{error}");
+    }
+    let error = Scenario::load(&base, &points("nowhere.csv")).unwrap_err().to_string();
+    assert!(error.starts_with("--set traffic.size.points=nowhere.csv: traffic.size.points: "), "{error}");
+}
+
 #[test]
 fn a_trace_of_flows_comes_from_a_file() {
     let tables = "[topology]\nkind = \"n-source\"\nsources = 1\n[traffic]\nkind = \"short-flows\"\ntrace = \"trace.csv\"";

@@ -512,7 +512,7 @@ fn errors_in_overrides_name_the_override() {
         ),
         ("link", "10 Mbit/s", "link: expected a table, found \"10 Mbit/s\""),
         ("tie-break", "{ kind = \"random\" }", "tie-break: expected a name, found a table"),
-        ("host.ip-spread", "nan", "host.ip-spread: expected a number, found NaN"),
+        ("host.ip-spread", "nan", "host.ip-spread: expected a number from 0 to 1, found NaN"),
         (
             "swtich.buffer",
             "1 cell",
@@ -525,10 +525,53 @@ fn errors_in_overrides_name_the_override() {
         ),
         ("extends", "base.toml", "extends: only a file can extend another"),
         ("switch..buffer", "1 cell", "switch..buffer: expected a dotted key such as switch.buffer"),
+        (
+            "switch__discard__epd.threshold",
+            "1 cell",
+            "switch__discard__epd.threshold: a key is written with dots: write switch.discard.epd.threshold",
+        ),
     ] {
         let found = error(MINIMAL, &set(key, value));
         let expected = format!("--set {key}={value}: {expected}");
         assert!(found.starts_with(&expected), "found:    {found}\nexpected: {expected}");
+    }
+}
+
+/// A number, or true or false, that is written as a text is told as it has to be written.
+#[test]
+fn values_in_quotes_are_told_how_to_write_them() {
+    for (key, value, expected) in [
+        ("link.loss", "1 %", "expected a number from 0 to 1, found \"1 %\": write 0.01"),
+        ("link.loss", "\"2.9%\"", "expected a number from 0 to 1, found \"2.9%\": write 0.029"),
+        (
+            "link.loss",
+            "\"0.01\"",
+            "expected a number from 0 to 1, found \"0.01\": write 0.01, without quotes",
+        ),
+        ("abr.rif", "1/16", "expected a number from 0 to 1, found \"1/16\": write 0.0625"),
+        ("switch.discard.red.max-p", "2 %", "expected a number, found \"2 %\": write 0.02"),
+        (
+            "traffic",
+            "{ kind = \"short-flows\", load = \"80 %\" }",
+            "expected a number from 0 to 10, found \"80 %\": write 0.8",
+        ),
+        (
+            "replications",
+            "\"3\"",
+            "expected a whole number from 1 to 100000, found \"3\": write 3, without quotes",
+        ),
+        ("replications", "3.0", "expected a whole number from 1 to 100000, found 3.0: write 3"),
+        ("tcp.ecn", "\"true\"", "expected true or false, found \"true\": write true, without quotes"),
+        // What the key does not take is no advice.
+        ("link.loss", "150 %", "expected a number from 0 to 1, found \"150 %\""),
+        ("link.loss", "1/0", "expected a number from 0 to 1, found \"1/0\""),
+        ("link.loss", "a %", "expected a number from 0 to 1, found \"a %\""),
+        ("replications", "2.5", "expected a whole number from 1 to 100000, found 2.5"),
+        ("replications", "\"0\"", "expected a whole number from 1 to 100000, found \"0\""),
+        ("tcp.ecn", "yes", "expected true or false, found \"yes\""),
+    ] {
+        let found = error(MINIMAL, &set(key, value));
+        assert!(found.ends_with(&format!(": {expected}")), "found:    {found}\nexpected: {expected}");
     }
 }
 
