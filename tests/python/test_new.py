@@ -149,9 +149,7 @@ def test_the_command_that_comes_next_can_be_copied(cli: Cli, tmp_path: Path) -> 
     assert words[:4] == ["cd", str(tmp_path / "two words & a 'quote'"), "&&", "celltrain"]
 
 
-def test_a_full_disk_is_told_with_the_file(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_told_with_the_file(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is written names no file in its error, and what is opened names the temporary one."""
     for of_system in ((), ("of the temporary file",)):
 

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import celltrain as ct
@@ -364,3 +365,20 @@ class Given:
 
     def value(self, name: str) -> object:
         return self.values[name]
+
+
+@pytest.mark.parametrize("operation", ["/", "//", "%", "**-"])
+@pytest.mark.parametrize("zero", ["0", "0.0", "(2 - 2)", "[0, 0]"])
+def test_what_is_divided_by_zero_has_no_value(operation: str, zero: str) -> None:
+    """Neither is it infinite, and it does not end the runs of a paper; the elements beside it have theirs."""
+    left, right = ("3", zero) if operation != "**-" else (zero, "1")
+    found = np.asarray(Expression.of(f"{left} {operation} {right}").evaluate(Names(), PLAIN))
+    assert np.isnan(found).all()
+    assert found.shape == ((2,) if "[" in zero else ())
+
+
+def test_elements_that_are_not_divided_by_zero_have_a_value() -> None:
+    found = Expression.of("[6, 7, 8] / [2, 0, 4]").evaluate(Names(), PLAIN)
+    np.testing.assert_array_equal(found, [3, math.nan, 2])
+    assert Expression.of("7 // 2").evaluate(Names(), PLAIN) == 3
+    assert isinstance(Expression.of("7 // 2").evaluate(Names(), PLAIN), int), "as settings in braces need it"

@@ -1,6 +1,7 @@
 """Means over runs in some of which a measure has no value: every output says in how many."""
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,6 +118,23 @@ def test_a_reproduction_counts_them(cli: "Cli", tmp_path: Path, late: ct.Scenari
     assert reproduction_report(found).count(shown) == 2, "in the table and in the evidence"
     printed = cli("reproduce", place).out
     assert printed.count(shown) == 2
+
+
+def test_a_row_that_divides_by_zero_is_undefined(cli: "Cli", tmp_path: Path, late: ct.Scenario) -> None:
+    """No fast retransmit is made: the ratio is no number, and nothing prints as `inf`."""
+    place = tmp_path / "late"
+    place.mkdir()
+    (place / "base.toml").write_text(late.to_toml(), encoding="utf-8")
+    (place / "published.csv").write_text("table,column,row,unit,published,note\n", encoding="utf-8")
+    divided = PAPER.replace("run.efficiency", "run.occupancy_max / (0 * run.occupancy_max)")
+    (place / "paper.toml").write_text(divided, encoding="utf-8")
+    found = papers.reproduce(str(place))
+    assert [row["undefined"] for row in found.to_json()["rows"]] == [6, 6]
+    assert found.to_json()["claims"][0]["verdict"] == "undecided"
+    out = cli("reproduce", place).out
+    assert "undefined" in out
+    assert not re.search(r"\binf\b", out)
+    assert not re.search(r">\s*inf\b", reproduction_report(found))
 
 
 PUBLISHED = """table,column,row,unit,published,note

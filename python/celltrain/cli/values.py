@@ -67,13 +67,15 @@ class Command(TyperCommand):
         return spared(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Reads the arguments. An unknown option that begins a known one stands for that one, and for no other that looks like it."""
+        """Reads the arguments. Of an option that is cut short, an error names those that it begins."""
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
             written = getattr(error, "option_name", None)
             if isinstance(written, str) and hasattr(error, "possibilities"):
-                begun = [name for one in self.get_params(ctx) for name in one.opts if name.startswith(written)]
+                begun = [
+                    name for one in self.get_params(ctx) for name in one.opts if name.startswith(written)
+                ]
                 error.possibilities = begun or error.possibilities
             raise
 

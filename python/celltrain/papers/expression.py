@@ -6,6 +6,7 @@ braces in a string, as in "{x - 24} cells", is such an expression too.
 """
 
 import ast
+import math
 import operator
 import re
 from array import array
@@ -32,6 +33,7 @@ BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
@@ -170,7 +172,6 @@ KNOWN = (
     ast.Not,
     ast.UnaryOp,
     ast.BinOp,
-    ast.Div,
     ast.Pow,
     ast.Compare,
     ast.Call,
@@ -259,20 +260,25 @@ def _operation(node: ast.expr, scope: Scope, functions: Functions) -> Any:
 def _arithmetic(how: ast.operator, left: Any, right: Any) -> Any:
     import numpy as np
 
-    if isinstance(how, ast.Div):
-        # Nothing over nothing is no number, and not the end of the run.
-        return np.divide(left, right) if _is_array(left) or _is_array(right) or not right else left / right
     if isinstance(how, ast.Pow):
         if np.max(np.abs(right)) > MOST_POWER:
             raise InputError(f"exponents are at most {MOST_POWER}")
-        return np.power(np.asarray(left, float), right)
+        # A power that is too large, or of zero below it, has no value either.
+        found = np.power(np.asarray(left, float), right)
+        return np.where(np.isinf(found), math.nan, found)[()]
+    if isinstance(how, ast.Div | ast.FloorDiv | ast.Mod):
+        return _divided(BINARY[type(how)], left, right)
     return BINARY[type(how)](left, right)
 
 
-def _is_array(value: Any) -> bool:
+def _divided(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    """What is divided by zero is no number, and not the end of the run."""
     import numpy as np
 
-    return isinstance(value, np.ndarray)
+    is_zero = np.equal(right, 0)
+    if not np.any(is_zero):
+        return operation(left, right)
+    return np.where(is_zero, math.nan, operation(left, np.where(is_zero, 1, right)))[()]
 
 
 def _number(value: Any) -> Any:
