@@ -90,6 +90,22 @@ def test_an_interrupt_before_a_run_has_ended_keeps_nothing(
     assert f"the runs that ended are kept in {out}" in answer.err
 
 
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_outside_of_runs_says_so(
+    cli: Cli, scenario_file: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, status: int
+) -> None:
+    """As while a picture is drawn: the library that reads the arguments ends in silence then."""
+
+    def interrupted(*_: object) -> None:
+        signal.raise_signal(number)
+
+    if number == signal.SIGINT:
+        signal.signal(number, signal.default_int_handler)
+    monkeypatch.setattr("celltrain.notes.settings.notes", interrupted)
+    answer = cli("check", scenario_file)
+    assert (answer.code, answer.err) == (status, "interrupted\n")
+
+
 def test_a_signal_that_is_ignored_stays_so(
     cli: Cli, scenario_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -204,6 +204,7 @@ def _answer() -> int:
 
     Raises:
         BrokenPipeError: the reader of the output closed it.
+        KeyboardInterrupt: it was interrupted where no command watches.
     """
     try:
         application()()
@@ -211,6 +212,9 @@ def _answer() -> int:
         # Typer and rich make it a status of 1.
         if isinstance(left.__context__, BrokenPipeError):
             raise left.__context__ from None
+        # Typer makes it a status, of which nobody has said anything.
+        if left.__context__ is not None and isinstance(left.__context__.__cause__, KeyboardInterrupt):
+            raise left.__context__.__cause__ from None
         return left.code if isinstance(left.code, int) else 0
     return 0
 
