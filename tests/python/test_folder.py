@@ -19,6 +19,7 @@ import pytest
 
 import celltrain as ct
 from celltrain.files import folder, manifests
+from celltrain.files.folder import claim
 from celltrain.files.whole import write_whole
 from celltrain.report import comparison_report
 
@@ -575,3 +576,43 @@ def test_a_folder_that_cannot_be_written(scenario: ct.Scenario, tmp_path: Path) 
     tmp_path.chmod(0o500)
     with pytest.raises(ct.InputError, match="cannot write results"):
         ct.run(scenario, replications=1).write(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        (OSError(28, "No space left on device"), "[Errno 28] No space left on device: '{target}'"),
+        (
+            OSError("IO error: No space left on device (os error 28)"),
+            "IO error: No space left on device (os error 28)",
+        ),
+    ],
+    ids=["Python", "Polars"],
+)
+def test_an_error_of_the_disk_names_the_file_that_was_to_be_written(
+    raised: OSError, said: str, tmp_path: Path
+) -> None:
+    def full(_: Path) -> None:
+        raise raised
+
+    target = tmp_path / "frame.csv"
+    with pytest.raises(OSError, match="No space") as error:
+        write_whole(target, full)
+    assert str(error.value) == said.format(target=target)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(28, "No space left on device"),
+        OSError("No space left on device (os error 28)"),
+        pl.exceptions.ComputeError("parquet: underlying IO error: No space left on device (os error 28)"),
+    ],
+    ids=["Python", "CSV", "Parquet"],
+)
+def test_a_full_disk_is_told_with_the_folder(error: Exception, tmp_path: Path) -> None:
+    place = tmp_path / "out"
+    said = f"cannot write results to {place}: No space left on device; the results there are not whole"
+    with pytest.raises(ct.InputError) as raised, claim(place, "run", "key"):
+        raise error
+    assert str(raised.value) == said

@@ -56,7 +56,7 @@ REPORT = "report.html"
 _SHOWN = ("name", "measures", "until_clear")
 """What of a manifest report and pictures show, beside the tables."""
 
-_POLARS_DISK_ERROR = re.compile(r"IO error: (.+) \(os error (\d+)\)")
+_POLARS_DISK_ERROR = re.compile(r"(?:.*IO error: )?(.+) \(os error (\d+)\)")
 
 
 class Folder:
@@ -422,10 +422,10 @@ def _clear(place: Path) -> None:
 
 
 def _disk_error(error: BaseException) -> str | None:
-    """What the disk said, if that is what an error is about; polars has an error of its own around it."""
-    if isinstance(error, OSError):
+    """What the disk said, if that is what an error is about; of polars it is part of a text."""
+    if isinstance(error, OSError) and error.errno is not None:
         return error.strerror or str(error) if error.errno in DISK_ERRORS else None
-    if found := _POLARS_DISK_ERROR.search(str(error)):
+    if found := _POLARS_DISK_ERROR.match(str(error)):
         return found[1] if int(found[2]) in DISK_ERRORS else None
     # So it speaks where the disk is full when it writes the end of a file.
     return "the disk may be full" if "thrift: transport error" in str(error) else None

@@ -26,7 +26,7 @@ def write_whole(target: Path, writer: Callable[[Path], object]) -> None:
     """Has `writer` write a temporary file beside `target`, then gives it that name.
 
     Raises:
-        OSError: it cannot be written; the error names `target`.
+        OSError: it cannot be written; an error of the system names `target`.
     """
     # The suffix stays last because picture writers choose the format by it.
     name = f".{target.stem[:MOST_OF_STEM]}.{os.getpid()}.part{target.suffix}"
@@ -36,10 +36,11 @@ def write_whole(target: Path, writer: Callable[[Path], object]) -> None:
             writer(temporary)
             temporary.replace(target)
         except OSError as error:
-            # Python names what it opens, here a file that nobody knows, and nothing where a disk is full.
-            if error.filename in (None, str(temporary), temporary):
-                error.filename, error.filename2 = str(target), None
-            raise
+            # Python names what it opens, here a file that nobody knows, and no file where a disk is full.
+            # Errors of Polars have a text alone.
+            if error.errno is None or error.filename not in (None, str(temporary)):
+                raise
+            raise OSError(error.errno, error.strerror, str(target)) from error
         finally:
             temporary.unlink(missing_ok=True)
     except KeyboardInterrupt:
