@@ -5,8 +5,8 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from io import TextIOWrapper
+from contextlib import contextmanager, suppress
+from io import RawIOBase, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -49,13 +49,20 @@ UNBOUNDED = 10_000
 
 
 def prepare() -> None:
-    """Makes streams that take every character: they may be closed, or of an encoding that lacks some."""
+    """Makes streams that take every character, or say that they cannot.
+
+    They may be closed, of an encoding that lacks some characters, or without a buffer.
+    """
     sys.stdout, sys.stderr = map(_willing, (sys.stdout, sys.stderr))
 
 
 def _willing(stream: TextIO | None) -> TextIO:
     if stream is None:  # Python's word for one that is closed
         return Path(os.devnull).open("w", encoding="utf-8")
+    if isinstance(stream, TextIOWrapper) and isinstance(stream.buffer, RawIOBase):
+        # Without a buffer, as under PYTHONUNBUFFERED, Python forgets what a full disk did not take of a text.
+        own, errors = open(stream.fileno(), "wb", closefd=False), stream.errors  # noqa: SIM115
+        stream = TextIOWrapper(own, stream.encoding, errors, line_buffering=True)
     # In the locale of C the errors are "surrogateescape", which helps with no other character.
     raising = ("strict", "surrogateescape")
     if isinstance(stream, TextIOWrapper) and stream.errors in raising and not _has(stream, UNICODE):
@@ -99,8 +106,9 @@ def note(text: str) -> None:
 
 
 def error(text: str) -> None:
-    """Prints an error on stderr."""
-    note(f"error: {text}")
+    """Prints an error on stderr, if that takes it: it may be the file that is full."""
+    with suppress(OSError):
+        note(f"error: {text}")
 
 
 def print_json(content: object) -> None:

@@ -139,18 +139,58 @@ def test_a_reader_that_went_away(words: list[str], with_stderr: bool, scenario_f
     assert (answer.returncode, answer.stderr or "") == (141, "")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no such device")
-@pytest.mark.parametrize(
+UNBUFFERED = pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
+"""Whether Python has a buffer before what it prints, which some environments ask it not to have."""
+
+
+def _printed_to(
+    target: int, words: tuple[str, ...], scenario_file: Path, unbuffered: str, *, both: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """What a command says that prints to a file; to it alone, or errors to it too."""
+    named = (str(scenario_file) if one == "FILE" else one for one in words)
+    return subprocess.run(
+        [sys.executable, "-m", "celltrain", *named],
+        stdout=target,
+        stderr=subprocess.STDOUT if both else subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        text=True,
+        check=False,
+    )
+
+
+FULL = pytest.mark.parametrize(
     "words", [("policies",), ("run", "FILE", "--json"), ("compare", "FILE", "--policies", "epd,ppd")]
 )
-def test_an_output_that_is_full(words: tuple[str, ...], scenario_file: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "celltrain",
-        *(str(scenario_file) if one == "FILE" else one for one in words),
-    ]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no such device")
+@UNBUFFERED
+@FULL
+def test_an_output_that_is_full(words: tuple[str, ...], unbuffered: str, scenario_file: Path) -> None:
     with Path("/dev/full").open("w") as full:
-        answer = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        answer = _printed_to(full.fileno(), words, scenario_file, unbuffered)
+        assert _printed_to(full.fileno(), words, scenario_file, unbuffered, both=True).returncode == 2
     said = "error: cannot write the output: No space left on device\n"
+    assert (answer.returncode, answer.stderr) == (2, said)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such limits")
+@UNBUFFERED
+@FULL
+def test_an_output_that_takes_a_part(
+    words: tuple[str, ...], unbuffered: str, scenario_file: Path, tmp_path: Path
+) -> None:
+    """As a disk that is nearly full: the part is there, and the status says that it is none of a whole."""
+    import resource
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    out = tmp_path / "out"
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with out.open("w") as file:
+            answer = _printed_to(file.fileno(), words, scenario_file, unbuffered)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert out.stat().st_size == 100
+    said = "error: cannot write the output: File too large\n"
     assert (answer.returncode, answer.stderr) == (2, said)

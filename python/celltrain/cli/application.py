@@ -168,6 +168,8 @@ def run() -> int:
         terminal.error(str(error))
     except OSError as error:
         terminal.error(_said_by_system(error))
+        if _is_of_output(error):
+            _let_go()
     except Exception as error:
         return _on_unexpected(error)
     return 2
@@ -178,7 +180,11 @@ def _said_by_system(error: OSError) -> str:
     reason = error.strerror or str(error)
     if error.filename is not None:
         return f"{error.filename}: {reason}"
-    return f"cannot write the output: {reason}" if error.errno in DISK_ERRORS else reason
+    return f"cannot write the output: {reason}" if _is_of_output(error) else reason
+
+
+def _is_of_output(error: OSError) -> bool:
+    return error.filename is None and error.errno in DISK_ERRORS
 
 
 def _on_unexpected(error: Exception) -> int:
@@ -220,7 +226,7 @@ def _answer() -> int:
 
 
 def _let_go() -> None:
-    """Drops what is still to be printed, which Python would complain about when it ends."""
+    """Drops what is still to be printed, for which Python would end with another status, and complain."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         os.dup2(nowhere, stream.fileno())
