@@ -609,6 +609,60 @@ def test_a_list_of_nothing_is_refused(tiny: Path, cli: Cli, option: str) -> None
     assert f"{option} lists nothing" in answer.err
 
 
+RULE = "switch.discard.script.rule=occupancy < 20"
+
+
+def test_a_rule_of_your_own_is_a_setting(tiny: Path, cli: Cli) -> None:
+    out = tiny.parent / "out"
+    words = ("suite", tiny, "--aqm", "script,codel", "--jobs", "1", "--out", out)
+    assert cli(*words, "--set", RULE).code == 0
+    found = read(out)
+    assert isinstance(found, dict)
+    rules = {
+        name: one.resolved()["switch"]["discard"]["script"]["rule"]
+        for name, one in found["1"].scenarios.items()
+        if name == "script"
+    }
+    assert rules == {"script": "occupancy < 20"}
+    verdict = next(one for one in json.loads((out / "verdicts.json").read_text())["rows"])
+    assert (verdict["variant"], verdict["verdict"]) == ("script", "supported"), "its delay is short"
+    report = (out / "report.html").read_text()
+    assert "<h1>Tiny, with switch.discard.script.rule = &quot;occupancy &lt; 20&quot;</h1>" in report
+    assert "--set &#x27;switch.discard.script.rule=occupancy &lt; 20&#x27;" in report
+    assert cli("check", out).code == 0
+    other = cli(*words)
+    assert (other.code, "holds another experiment" in other.err) == (2, True)
+
+
+def test_settings_hold_for_the_baseline_too_and_have_no_causes(tiny: Path) -> None:
+    (tiny / "causes.toml").write_text(CAUSE)
+    found = run_suite(load_suite(tiny), Asked(settings={"link.rate": "5 Mbit/s"}), jobs=1)
+    variants = found.found["1"].manifest["variants"]
+    assert {settings["link.rate"] for settings in variants.values()} == {'"5 Mbit/s"'}
+    assert not found.causes("1")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--set", "switch.discard.policy=red"), "--aqm"),
+        (("--set", "tcp.stack=reno", "--stack", "linux"), "--stack"),
+        (("--set", "tcp.ecn=false", "--ecn"), "--ecn"),
+        (
+            ("--set", "link.rat=5 Mbit/s"),
+            'section 1, variant tail-drop: link.rat="5 Mbit/s": link.rat: unknown key',
+        ),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(
+    words: tuple[str, ...], message: str, tiny: Path, cli: Cli
+) -> None:
+    answer = cli("suite", tiny, *words, "--out", tiny.parent / "out")
+    assert (answer.code, answer.out) == (2, "")
+    assert message in answer.err
+    assert not (tiny.parent / "out").exists()
+
+
 def test_a_policy_that_there_is_not_yet(tiny: Path, cli: Cli) -> None:
     answer = cli("suite", tiny, "--aqm", "mine")
     assert answer.code == 2

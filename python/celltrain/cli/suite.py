@@ -1,6 +1,6 @@
 """`celltrain suite`: a whole evaluation with one command."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +12,7 @@ from celltrain.cli import options
 if TYPE_CHECKING:
     from celltrain.comparison import Comparison
     from celltrain.files.folder import Folder
+    from celltrain.suites.file import Suite
     from celltrain.suites.run import SuiteResults
 
 __all__ = ["suite"]
@@ -47,6 +48,7 @@ def suite(
     ecn: Annotated[
         bool, typer.Option("--ecn", help="Let connections use ECN, and policies mark instead of drop.")
     ] = False,
+    set_: options.Set = None,
     seed: options.Seed = None,
     replications: options.Replications = None,
     jobs: options.Jobs = None,
@@ -58,7 +60,7 @@ def suite(
     """Evaluate policies or stacks by the statements of a suite.
 
     Each section of the suite runs its scenario with every policy and stack in question and with the suite's
-    baseline.
+    baseline. --set holds for all of them: a rule of your own is --aqm script with its rule set.
     """
     from celltrain.suites import file
     from celltrain.suites.run import (
@@ -72,11 +74,13 @@ def suite(
     )
 
     loaded = file.load_suite(name)
+    options.refuse_overridden(set_, _set_by_options(loaded, stack, ecn=ecn))
     wanted = Asked(
         options.words(aqm, "--aqm", "codel,pie"),
         options.words(stack, "--stack", "reno,cubic"),
         options.words(congestion_control, "--congestion-control", "reno,cubic"),
         ecn,
+        options.values(set_),
     )
     key = suite_key(loaded, wanted)
     checked = check_suite(loaded, wanted, jobs)  # before the folder is claimed, whose results stay whole
@@ -103,7 +107,7 @@ def suite(
             from celltrain.report.suite import suite_report
 
             named = {"--aqm": aqm, "--stack": stack, "--congestion-control": congestion_control}
-            words = ["celltrain", "suite", name, *_again(named, ecn, asked)]
+            words = ["celltrain", "suite", name, *_again(named, ecn, set_, asked)]
             folder.write_text("report.html", suite_report(found, words))
             folder.write_json("verdicts.json", found.to_json())
             folder.finish(found.manifest())
@@ -126,17 +130,30 @@ def _report(found: "Comparison", folder: "Folder", *, is_drawn: bool) -> None:
         draw_comparison(found, folder)
 
 
-def _again(named: Mapping[str, str | None], ecn: bool, asked: Mapping[str, int]) -> list[str]:
+def _set_by_options(suite: "Suite", stack: str | None, *, ecn: bool) -> dict[str, str]:
+    """The keys that set variants apart, with the options that name them."""
+    from celltrain.comparison import POLICY_KEY
+    from celltrain.suites.variants import STACK_KEY
+
+    own = {STACK_KEY: "--stack"} if suite.stacks else {POLICY_KEY: "--aqm"}
+    own |= {STACK_KEY: "--stack"} if stack is not None else {}
+    return own | ({"tcp.ecn": "--ecn"} if ecn else {})
+
+
+def _again(
+    named: Mapping[str, str | None], ecn: bool, pairs: Sequence[str] | None, asked: Mapping[str, int]
+) -> list[str]:
     """The options that were given."""
     words = [word for option, value in named.items() if value is not None for word in (option, value)]
     words += ["--ecn"] if ecn else []
+    words += [word for pair in pairs or () for word in ("--set", pair)]
     return [*words, *(word for name, value in asked.items() for word in (f"--{name}", str(value)))]
 
 
 def _show(found: "SuiteResults") -> None:
     from celltrain.suites.run import verdict_columns, verdict_lines
 
-    terminal.say(found.suite.title)
+    terminal.say(found.title)
     for section in found.suite.sections:
         terminal.heading(f"{section.place} {section.title}")
         terminal.say(section.question)

@@ -26,7 +26,7 @@ def suite_report(found: SuiteResults, command: Sequence[str]) -> str:
     """
     suite = found.suite
     page = Page(
-        suite.title, f"{text.counted(len(suite.sections), 'section')} of {suite.source}, {_counts(found)}"
+        found.title, f"{text.counted(len(suite.sections), 'section')} of {suite.source}, {_counts(found)}"
     )
     page.lead(f"Which statements hold for {_names(found)}?", summary(found))
     for section in suite.sections:

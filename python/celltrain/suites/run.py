@@ -8,7 +8,7 @@ replication, or with a limit, and gets a verdict of three values.
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -21,6 +21,7 @@ from celltrain.comparison.differences import misled
 from celltrain.errors import InputError, ScenarioError
 from celltrain.files import manifests
 from celltrain.files.folder import Folder, claim, remove_results
+from celltrain.papers.changed import told
 from celltrain.papers.expression import NoValue
 from celltrain.registry import is_count, resolution, unmeasured
 from celltrain.results import Result
@@ -54,6 +55,9 @@ __all__ = [
 
 KIND = "suite"
 """The kind of results in the manifest of a suite's folder."""
+
+MOST_LETTERS = 100
+"""Letters of the settings in a title."""
 
 ASKED = Asked()
 """Nothing beside what the suite names itself."""
@@ -91,6 +95,17 @@ class SuiteResults:
     """The comparison of each section, by its place."""
     baselines: Mapping[str, Mapping[str, str]]
     """By section: the baseline of each variant."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that the suite does not have itself, of all variants."""
+
+    @property
+    def title(self) -> str:
+        """The title of the suite, and the settings that are not its own."""
+        return (
+            f"{self.suite.title}, with {text.told([told(self.settings)], MOST_LETTERS)[0]}"
+            if self.settings
+            else self.suite.title
+        )
 
     def judged(self) -> Iterator[Judged]:
         """All statements of all sections, one per variant; baselines are left out."""
@@ -198,7 +213,7 @@ class SuiteResults:
         each = {place: one.manifest for place, one in self.found.items()}
         common = {key: value for key, value in self.common().items() if value is not None}
         return {
-            "name": self.suite.title,
+            "name": self.title,
             "suite": self.suite.name,
             "celltrain": next(iter(each.values()))["celltrain"],
             **common,
@@ -229,6 +244,7 @@ class SuiteResults:
         return {
             "suite": self.suite.name,
             "source": self.suite.source,
+            **({"settings": dict(self.settings)} if self.settings else {}),
             "fingerprints": fingerprints,
             "alike": {place: said for place in self.found if (said := self.alike(place))},
             "rows": rows,
@@ -284,7 +300,9 @@ def run_suite(
             if finish is not None:
                 finish(found[section.place], target)
             found[section.place].write_to(target)
-    return SuiteResults(replace(suite, causes=()) if asked.ecn else suite, found, baselines)
+    # The causes were tested with the settings of the suite.
+    judged = replace(suite, causes=()) if asked.ecn or asked.settings else suite
+    return SuiteResults(judged, found, baselines, asked.settings)
 
 
 def check_suite(suite: Suite, asked: Asked = ASKED, jobs: int | None = None) -> Checked:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from celltrain import _core, registry
@@ -10,7 +10,7 @@ from celltrain.comparison import POLICY_KEY, known_policies, unknown_policy
 from celltrain.errors import InputError, unknown
 from celltrain.suites.file import Section, Suite
 
-__all__ = ["Asked", "Plan", "plan"]
+__all__ = ["STACK_KEY", "Asked", "Plan", "plan"]
 
 STACK_KEY = "tcp.stack"
 
@@ -25,6 +25,8 @@ class Asked:
     """Congestion controls, each with the rest of the stack that is the baseline."""
     ecn: bool = False
     """Let the connections negotiate ECN, and policies that can mark do so."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of all variants, baselines too; what sets a variant apart takes precedence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ def plan(suite: Suite, section: Section, asked: Asked) -> Plan:
         InputError: there is no such policy, stack or congestion control, or nothing to evaluate.
     """
     _check_stacks(asked.stacks)
-    return _of_stacks(suite, asked) if suite.stacks else _of_policies(suite, section, asked)
+    found = _of_stacks(suite, asked) if suite.stacks else _of_policies(suite, section, asked)
+    return replace(found, settings={name: {**asked.settings, **own} for name, own in found.settings.items()})
 
 
 def _of_policies(suite: Suite, section: Section, asked: Asked) -> Plan:
