@@ -308,6 +308,25 @@ def test_long_titles_are_whole_on_narrow_and_wide_pages(width: int, form: Any, t
     assert '<th class="long">' in drawn
 
 
+def test_keys_without_a_place_to_break_stay_on_a_narrow_page(tmp_path: Path) -> None:
+    """In a title or a sentence they were cut off on a telephone."""
+    key = "switch.discard.script.rule_of_a_scenario_that_somebody_wrote"
+    page = Page(f"An evaluation, with {key} = 3", f"A sweep over {key}")
+    page.lead(f"How does goodput depend on {key}?", [f"Best mean: 3 at {key} = 3."])
+    page.section(key)
+    page.text(f"note: {key}", "note")
+    with page.folded(key, is_open=True):
+        page.text(key)
+    wider = (
+        "const wider = [...document.querySelectorAll('h1, h2, p, summary, nav a')].filter((one) => "
+        "one.getBoundingClientRect().right > 366 || one.clientWidth && one.scrollWidth > one.clientWidth);"
+        "document.title = `wider: ${wider.map((one) => one.tagName)}`;"
+    )
+    html = page.html().replace("</style>", "body { margin: 0; max-width: 366px; padding: 0; }</style>", 1)
+    dom = opened(html.replace("</body>", f"<script>{wider}</script></body>", 1), tmp_path)
+    assert re.findall(r"<title>([^<]*)", dom) == ["wider: "]
+
+
 def test_a_page_with_problems_is_noticed(reports: dict[str, str], tmp_path: Path) -> None:
     script = "<script>fetch('http://example.org/a'); console.error('oh'); throw new Error('no');</script>"
     outcome = look_at(reports["untraced run"].replace("<body>", f"<body>{script}"), tmp_path)
