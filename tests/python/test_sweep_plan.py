@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -528,3 +529,44 @@ def test_a_plan_without_its_scenario_names_the_nearest_file(tmp_path: Path, scen
     )
     with pytest.raises(ct.InputError, match=said):
         load_plan(plan)
+
+
+TRACED = """
+schema = 1
+name = "recorded"
+duration = "100 ms"
+topology = { kind = "n-source", sources = 1 }
+traffic = { kind = "trace", times = "base.csv" }
+"""
+
+
+def test_files_that_a_plan_names_lie_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
+) -> None:
+    """As the scenario does that it names; the results hold them, so that they can be run again anywhere."""
+    folder, elsewhere = tmp_path / "study", tmp_path / "elsewhere"
+    for place in (folder / "traces", elsewhere):
+        place.mkdir(parents=True)
+    (folder / "one.toml").write_text(TRACED)
+    for name, times in (("base", "0.01"), ("traces/two", "0.01\n0.02"), ("traces/three", "0.01\n0.02\n0.03")):
+        (folder / f"{name}.csv").write_text(f"{times}\n")
+    grid = '"traffic.times" = ["traces/two.csv", "traces/three.csv"]'
+    (folder / "plan.toml").write_text(f'scenario = "one.toml"\n[sweep.grid]\n{grid}\n')
+    (folder / "both.toml").write_text(f"{TRACED}\n[sweep.grid]\n{grid}\n")
+    monkeypatch.chdir(elsewhere)
+    fingerprints = set()
+    for plan, out in (("plan", "out"), ("both", "of both"), ("out", "again")):
+        file = elsewhere / "out" / "plan.toml" if plan == "out" else folder / f"{plan}.toml"
+        answer = cli("sweep", file, "--out", elsewhere / out, "--json")
+        assert answer.code == 0, answer.err
+        fingerprints.add(json.loads(answer.out)["fingerprint"])
+    assert len(fingerprints) == 1
+    sweep = ct.read(elsewhere / "out")
+    assert isinstance(sweep, ct.Sweep)
+    assert sweep.table("frames_delivered")["mean"].to_list() == [2, 3]
+    copied = sweep.write(elsewhere / "copied")
+    shutil.rmtree(folder)
+    assert cli("check", copied).code == 0
+    again = ct.Sweep.read(copied)
+    assert again.plan is not None
+    assert again.plan.keys() == sweep.plan.keys()  # type: ignore[union-attr]

@@ -20,7 +20,7 @@ mod _core {
         passages::{links, passages, ports},
         rates::max_min,
         result::{CancelToken, RunResult, run},
-        scenario::{Scenario, disciplines, measures, plan_schema, policies, schema},
+        scenario::{Scenario, disciplines, file_keys, measures, plan_schema, policies, schema},
     };
 
     #[pymodule_export]

@@ -243,6 +243,12 @@ impl Scenario {
     }
 }
 
+/// The last parts of the keys of a scenario that take the path of a file of numbers.
+#[pyfunction]
+pub(crate) fn file_keys() -> Vec<&'static str> {
+    scenario::file_keys().collect()
+}
+
 /// The catalogue of discard policies as JSON: name, summary, reference, state per VC and the JSON schema of the parameters.
 #[pyfunction]
 pub(crate) fn policies() -> String {

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from math import prod
+from pathlib import Path
 from typing import Any
 
 from celltrain import arguments
@@ -16,6 +17,7 @@ from celltrain.registry import called, nearest, nearest_of_flows, of_flows, plai
 from celltrain.results.of_flows import held_by
 from celltrain.scenario import Scenario, toml_value
 from celltrain.sweeps.axes import Axis, Quantities, Value, grid_axes, quantities, shown, zip_axis
+from celltrain.tables import from_folder, named
 from celltrain.trials import TO_COME, measured
 from celltrain.verdicts import LEAST
 
@@ -101,6 +103,8 @@ class Plan:
     until: Until | None = None
     trace: bool = False
     """Measure also what needs a trace, such as the synchronisation index; no series are kept."""
+    folder: Path = Path()
+    """Where the paths of files that values name start: the folder of the plan's file."""
 
     @property
     def parameters(self) -> list[str]:
@@ -183,6 +187,12 @@ class Plan:
                     lines.append(f"{toml_value(key)} = {toml_value([step[place] for step in axis.steps])}")
         return "\n".join(lines) + "\n"
 
+    def tables(self) -> Iterator[tuple[str, Path]]:
+        """The files of numbers that values name, each once: as the plan names it, and where it is."""
+        values = (dict(zip(axis.keys, step, strict=True)) for axis in self.axes for step in axis.steps)
+        for name in dict.fromkeys(name for settings in values for name in named(settings)):
+            yield name, self.folder / name
+
     def at(self, point: int) -> Scenario:
         """The scenario of a point.
 
@@ -191,7 +201,7 @@ class Plan:
         """
         settings = self.settings(point)
         try:
-            return self.scenario.with_(settings)
+            return self.scenario.with_(from_folder(settings, self.folder))
         except ScenarioError as error:
             values = ", ".join(f"{key} = {shown(value)}" for key, value in settings.items())
             keys = (
@@ -353,6 +363,7 @@ def make_plan(
     until: "Until | Mapping[str, Any] | None" = None,
     trace: bool = False,
     name: str | None = None,
+    folder: Path = Path(),
 ) -> Plan:
     """Makes a plan and checks its form; `Plan.keys` checks its points.
 
@@ -365,6 +376,7 @@ def make_plan(
         until: run more replications of a point until an interval is narrow enough.
         trace: measure also what needs a trace.
         name: the name of the sweep; the scenario's by default.
+        folder: where the paths of files that values name start.
 
     Raises:
         InputError: the plan cannot be used.
@@ -401,6 +413,7 @@ def make_plan(
         len(tasks),
         plan_until,
         trace,
+        folder,
     )
 
 

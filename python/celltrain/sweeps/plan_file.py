@@ -26,6 +26,7 @@ from celltrain.scenario import (
 from celltrain.sweeps.axes import Value, grid_axes, zip_axis
 from celltrain.sweeps.axes import shown as value_shown
 from celltrain.sweeps.plan import Plan, PlanError, make_plan, refuse_unknown_keys
+from celltrain.tables import from_folder
 
 __all__ = ["check_file", "load_plan", "located"]
 
@@ -142,9 +143,12 @@ def _of_content(place: Path, text: str, content: Mapping[str, Any], changes: lis
         assert sweep is not None
         _refuse_overridden(changes, sweep)
         base = _with_first(
-            lambda some: Scenario(_core.Scenario.from_toml(rest, shown(place), some)), changes, sweep
+            lambda some: Scenario(_core.Scenario.from_toml(rest, shown(place), some)),
+            changes,
+            sweep,
+            place.parent,
         )
-        return make_plan(base, **sweep)
+        return make_plan(base, **sweep, folder=place.parent)
     refuse_unknown_keys("a plan", content, _TOP_KEYS)
     scenario_file = content.get("scenario")
     if not isinstance(scenario_file, str):
@@ -154,10 +158,11 @@ def _of_content(place: Path, text: str, content: Mapping[str, Any], changes: lis
         others = sorted(path.name for path in place.parent.glob("*.toml") if path.name != place.name)
         raise PlanError(f"scenario: {unknown('file', scenario_file, others)}", "scenario")
     return make_plan(
-        _with_first(partial(_base, place.parent / scenario_file), changes, content["sweep"]),
+        _with_first(partial(_base, place.parent / scenario_file), changes, content["sweep"], place.parent),
         name=content.get("name"),
         seed=content.get("seed"),
         **content["sweep"],
+        folder=place.parent,
     )
 
 
@@ -165,6 +170,7 @@ def _with_first(
     load: Callable[[list[tuple[str, str]]], Scenario],
     changes: list[tuple[str, str]],
     sweep: Mapping[str, Any],
+    folder: Path,
 ) -> Scenario:
     """The base of a plan: a scenario with some settings.
 
@@ -178,7 +184,8 @@ def _with_first(
         if not first:
             raise
         try:
-            return load([*changes, *((key, toml_value(value, key)) for key, value in first.items())])
+            laid = from_folder(first, folder)
+            return load([*changes, *((key, toml_value(value, key)) for key, value in laid.items())])
         except ScenarioError as other:
             if str(other) == str(error) or "unknown key" in str(error):
                 raise error from None

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from os import PathLike
-from pathlib import Path
+from pathlib import Path, PurePath
 from tempfile import mkdtemp
 from typing import Any
 
@@ -28,6 +28,7 @@ from celltrain.sweeps.frames import FrameWriter, frame_writer
 from celltrain.sweeps.plan import Plan, Until, make_plan
 from celltrain.sweeps.plan_file import load_plan
 from celltrain.sweeps.result import KIND, Sweep
+from celltrain.tables import is_kept
 from celltrain.text import counted, joined
 
 __all__ = ["replaced", "run_plan", "sweep"]
@@ -160,6 +161,9 @@ def run_plan(
             note(said)
         target.write_text("scenario.toml", plan.scenario.to_toml())
         target.write_text("plan.toml", plan.to_toml("scenario.toml"))
+        for name, file in plan.tables():
+            if is_kept(name):
+                target.write_bytes(PurePath(name).as_posix(), file.read_bytes())
         began = time.perf_counter()
         store = target.store(plan.seed)
         agenda = Agenda(plan, keys, store)

@@ -122,7 +122,10 @@ class Stored:
         return pandas_of(self.scan(name).collect())
 
     def _files(self) -> list[str]:
-        """The tables, the plan and its scenario."""
+        """The tables, the plan, its scenario, and the files that the plan names."""
         recorded = (f"{name}.parquet" for name in RECORDED)
         there = (name for name in recorded if (self.path / name).exists())
-        return [*(f"{name}.parquet" for name in FRAMES), *there, "plan.toml", "scenario.toml"]
+        files = (
+            name for name in manifests.names_of(manifests.load(self.path) or {}) if name.endswith(".csv")
+        )
+        return [*(f"{name}.parquet" for name in FRAMES), *there, "plan.toml", "scenario.toml", *files]

@@ -35,6 +35,11 @@ const KEYS: [(&str, usize, Row); 5] = [
     ),
 ];
 
+/// The last parts of the keys that take the path of a file.
+pub fn file_keys() -> impl Iterator<Item = &'static str> {
+    KEYS.iter().map(|(name, ..)| *name)
+}
+
 /// The folder of each layer: paths are relative to that of the layer which says them.
 pub(super) type Folders<'a> = dyn Fn(usize) -> &'a Path + 'a;
 

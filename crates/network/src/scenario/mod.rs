@@ -30,6 +30,7 @@ pub use check::{
     MAX_CHANGES, MAX_DELAY, MAX_DURATION, MAX_FRAME_CELLS, MAX_OVERHEAD, MAX_PACKET_RATE, MAX_RATE,
     MAX_REPLICATIONS, MAX_SAMPLES, MAX_TRANSFER, MIN_PERIOD, MIN_RATE,
 };
+pub use embed::file_keys;
 pub use error::ScenarioError;
 pub(crate) use error::suggestion;
 pub use file::MAX_FILE;
