@@ -44,7 +44,7 @@ def collect(pattern: str | PathLike[str], frame: str = "summary") -> "pl.DataFra
 
     from celltrain.results import FRAMES, read_frames
 
-    if frame not in FRAMES:
+    if frame not in [*FRAMES]:
         raise unknown("frame", frame, FRAMES)
     # A pattern may begin at the root, which `Path.glob` does not take.
     names = glob(f"{arguments.path('pattern', pattern)}/{manifests.MANIFEST}", recursive=True)  # noqa: PTH207

@@ -163,11 +163,16 @@ def test_methods_of_results_name_what_is_wrong(scenario: ct.Scenario, tmp_path: 
         (lambda: result.plot.queue(span=("a", 1)), r"span\[0\]: expected a number, not 'a'"),
         (lambda: result.plot.windows("x"), "replication: expected a whole number"),
         (lambda: result.plot.cdf(3), "metric: expected text, not 3"),
+        (lambda: result.plot.flow(1), "name: expected text, not 1"),
         (lambda: compared.plot.compare("goodput"), "measures: expected a list of names"),
         (lambda: swept.plot.sweep(3), "measure: expected text, not 3"),
         (lambda: swept.table(3), "metric: expected text, not 3"),
         (lambda: swept.to_pandas(3), "frame: expected a name, not 3"),
         (lambda: compared.to_pandas(3), "frame: expected a name, not 3"),
+        (lambda: result.to_pandas(["flows"]), r"frame: expected a name, not \['flows'\]"),
+        (lambda: swept.to_pandas(["flows"]), r"frame: expected a name, not \['flows'\]"),
+        (lambda: compared.to_pandas(["flows"]), r"frame: expected a name, not \['flows'\]"),
+        (lambda: ct.collect("*", {"flows"}), r"frame: expected a name, not \{'flows'\}"),  # type: ignore[arg-type]
         (
             lambda: ct.compare(scenario, {"": {}, "b": {"switch.buffer": "1 cells"}}),
             "name of variants is empty",

@@ -68,7 +68,7 @@ class FramesOfVariants:
 
     def to_pandas(self, name: str = "summary") -> "pd.DataFrame":
         """A frame as pandas (which must be installed), with the variant in front: any name of `FRAMES`."""
-        if name not in FRAMES:
+        if name not in [*FRAMES]:
             raise unknown("frame", name, FRAMES)
         return pandas_of(self._frame(name))
 

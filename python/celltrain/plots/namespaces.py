@@ -106,7 +106,7 @@ class ResultPlots:
         from celltrain.plots.flow import check_flow, flow_of_run
 
         scenario = scenario_of(self._result)
-        check_flow(scenario, name)
+        check_flow(scenario, arguments.text("name", name))
         check_replication([self._result], replication)
         seed = self._result.manifest["seed"]
         return flow_of_run(scenario, name, span_of(scenario, span), seed=seed, replication=replication)

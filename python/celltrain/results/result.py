@@ -389,7 +389,7 @@ class Result(Frames):
 
     def to_pandas(self, name: str = "summary") -> "pd.DataFrame":
         """A frame as pandas (which must be installed): any name of `FRAMES`."""
-        if name not in FRAMES:
+        if name not in [*FRAMES]:
             raise unknown("frame", name, FRAMES)
         return pandas_of(getattr(self, name))
 
