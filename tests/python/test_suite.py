@@ -634,6 +634,17 @@ def test_a_rule_of_your_own_is_a_setting(tiny: Path, cli: Cli) -> None:
     assert (other.code, "holds another experiment" in other.err) == (2, True)
 
 
+def test_the_default_rule_is_told_as_such(tiny: Path, cli: Cli) -> None:
+    """It is EPD, and no rule that somebody wrote."""
+    words = ("suite", tiny, "--replications", "1", "--jobs", "1")
+    note = "note: script has its default rule, occupancy < high: --set switch.discard.script.rule="
+    assert note in cli(*words, "--aqm", "script").err
+    assert note not in cli(*words, "--aqm", "script", "--set", RULE).err
+    assert note not in cli(*words, "--aqm", "codel").err
+    (tiny / "tiny.toml").write_text(SCENARIO + 'switch.discard.script.rule = "occupancy < 30"\n')
+    assert note not in cli(*words, "--aqm", "script").err
+
+
 def test_settings_hold_for_the_baseline_too_and_have_no_causes(tiny: Path) -> None:
     (tiny / "causes.toml").write_text(CAUSE)
     found = run_suite(load_suite(tiny), Asked(settings={"link.rate": "5 Mbit/s"}), jobs=1)

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from celltrain.comparison import Comparison
     from celltrain.files.folder import Folder
     from celltrain.suites.file import Suite
-    from celltrain.suites.run import SuiteResults
+    from celltrain.suites.run import Checked, SuiteResults
 
 __all__ = ["suite"]
+
+RULE_KEY = "switch.discard.script.rule"
 
 
 def suite(
@@ -84,6 +86,8 @@ def suite(
     )
     key = suite_key(loaded, wanted)
     checked = check_suite(loaded, wanted, jobs)  # before the folder is claimed, whose results stay whole
+    if "script" in wanted.policies and (rule := _default_rule(checked)):
+        terminal.note(f'note: script has its default rule, {rule}: --set {RULE_KEY}="…" sets yours')
     asked = {k: v for k, v in (("seed", seed), ("replications", replications)) if v is not None}
     gone = old_sections(out, loaded) if out is not None and overwrite else []
     with options.claimed(out, KIND, key, overwrite, asked) as folder:
@@ -128,6 +132,21 @@ def _report(found: "Comparison", folder: "Folder", *, is_drawn: bool) -> None:
         from celltrain.plots import draw_comparison
 
         draw_comparison(found, folder)
+
+
+def _default_rule(checked: "Checked") -> str | None:
+    """The rule of the policy `script` where a section evaluates the default one."""
+    from celltrain.comparison import POLICY_KEY
+    from celltrain.suites.variants import parameters
+
+    default: str = parameters("script")["rule"]["default"]
+    for scenario, planned in checked.values():
+        for settings in planned.settings.values():
+            if settings.get(POLICY_KEY) == "script":
+                found = scenario.with_(settings).resolved()["switch"]["discard"]["script"]["rule"]
+                if found == default:
+                    return default
+    return None
 
 
 def _set_by_options(suite: "Suite", stack: str | None, *, ecn: bool) -> dict[str, str]:

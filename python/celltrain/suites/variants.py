@@ -10,7 +10,7 @@ from celltrain.comparison import POLICY_KEY, known_policies, unknown_policy
 from celltrain.errors import InputError, unknown
 from celltrain.suites.file import Section, Suite
 
-__all__ = ["STACK_KEY", "Asked", "Plan", "plan"]
+__all__ = ["STACK_KEY", "Asked", "Plan", "parameters", "plan"]
 
 STACK_KEY = "tcp.stack"
 
@@ -125,9 +125,11 @@ def _name(policy: str, stack: str | None) -> str:
 
 def _marking(policy: str) -> dict[str, Any]:
     """The setting by which a policy marks instead of dropping, if it has one; some mark in any case."""
+    return {f"switch.discard.{policy}.ecn": True} if "ecn" in parameters(policy) else {}
+
+
+def parameters(policy: str) -> dict[str, dict[str, Any]]:
+    """What the schema says of the parameters of a policy, by their names."""
     described = next(one for one in json.loads(_core.policies()) if one["name"] == policy)
-    return (
-        {f"switch.discard.{policy}.ecn": True}
-        if "ecn" in described["parameters"].get("properties", {})
-        else {}
-    )
+    found: dict[str, dict[str, Any]] = described["parameters"].get("properties", {})
+    return found
