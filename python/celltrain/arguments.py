@@ -162,7 +162,7 @@ def numbers(name: str, value: object) -> list[float]:
 
 def part(name: str, value: object) -> float:
     """A number between 0 and 1."""
-    if not 0 < (found := number(name, value)) < 1:
+    if isinstance(value, str) or not 0 < (found := number(name, value)) < 1:
         raise expected(name, "a number between 0 and 1", value)
     return found
 

@@ -143,7 +143,10 @@ def test_methods_of_results_name_what_is_wrong(scenario: ct.Scenario, tmp_path: 
     swept: Any = ct.sweep(scenario, grid=GRID, replications=1)
     calls: list[tuple[Callable[[], object], str]] = [
         (lambda: result.estimate(["goodput"]), r"metric: expected text, not \['goodput'\]"),
-        (lambda: result.estimate("goodput", "95 %"), "confidence: expected a number, not '95 %'"),
+        (
+            lambda: result.estimate("goodput", "95 %"),
+            "confidence: expected a number between 0 and 1, not '95 %'",
+        ),
         (lambda: result.estimate("goodput", 95), "confidence: expected a number between 0 and 1, not 95"),
         (lambda: result.fairness(["1"]), "reference: expected a dictionary"),
         (lambda: result.fairness({"1": "x"}), r"reference\['1'\]: expected a number, not 'x'"),

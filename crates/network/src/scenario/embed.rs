@@ -5,9 +5,11 @@
 use std::path::Path;
 
 use celltrain_engine::quantity::{Duration, QuantityError};
+use serde::de::Unexpected;
 
 use super::{
     file::read_text,
+    meant::Number,
     tree::{Node, Origin, Table, Value},
 };
 
@@ -146,7 +148,10 @@ fn read_row(row: Row, fields: &[&str], origin: Origin, latest: &mut Duration) ->
         Row::Numbers => {
             let number = |field: &&str| match field.parse::<f64>() {
                 Ok(value) if value.is_finite() => Ok(Node { origin, value: Value::Float(value) }),
-                _ => Err(format!("expected a number, found \"{field}\"")),
+                _ => {
+                    let advice = Number::of(Unexpected::Str(field)).map(|meant| meant.advice(None, None));
+                    Err(format!("expected a number, found \"{field}\"{}", advice.unwrap_or_default()))
+                }
             };
             Ok(Value::Array(fields.iter().map(number).collect::<Result<_, _>>()?))
         }

@@ -199,6 +199,7 @@ fn files_that_cannot_be_used_are_errors_with_their_line() {
         ("1 kB,half\n2,1\n", "line 1: expected a number, found \"1 kB\""),
         ("-x,share\n2,1\n", "line 1: expected a number, found \"-x\""),
         ("1,0\nbig,0.5\n", "line 2: expected a number, found \"big\""),
+        ("1,0\n2,100 %\n", "line 2: expected a number, found \"100 %\": write 1"),
         ("1,0\n2,nan\n", "line 2: expected a number, found \"nan\""),
         ("bytes,share\n", "has no line with numbers"),
         ("bytes,share\nmore,names\n", "line 2: expected a number, found \"more\""),
