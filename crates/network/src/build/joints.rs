@@ -168,6 +168,7 @@ impl Builder<'_> {
             input,
             outputs,
             vcs: Vcs::default(),
+            packets: spec.framing == Framing::Packets,
             acts: self.loses(link) || self.has_one_channel(link),
             chance,
             scripted: ScriptedLosses::default(),

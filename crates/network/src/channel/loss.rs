@@ -137,17 +137,24 @@ impl ChanceLoss {
         (count, None)
     }
 
-    /// How many units pass before the next loss, where there are none in bursts.
+    /// How many of `units` pass before one of them is lost, and why that one is.
     #[inline]
-    pub(super) fn passing(&self) -> u64 {
-        self.random.passing
-    }
-
-    /// So many units pass.
-    #[inline]
-    pub(super) fn let_pass(&mut self, count: u64) {
-        assert!(self.bursts.is_none(), "a chain of states steps with every unit");
-        self.random.passing -= count;
+    pub(super) fn pass_each<U>(&mut self, units: impl Iterator<Item = U>) -> (usize, Option<LossReason>) {
+        if self.bursts.is_none() {
+            let most = usize::try_from(self.random.passing).unwrap_or(usize::MAX);
+            let passed = units.take(most).count();
+            self.random.passing -= passed as u64;
+            return (passed, None);
+        }
+        let mut passed = 0;
+        for _ in units {
+            let reason = self.one();
+            if reason.is_some() {
+                return (passed, reason);
+            }
+            passed += 1;
+        }
+        (passed, None)
     }
 
     /// Why the next unit is lost, if it is.

@@ -83,11 +83,13 @@ impl Vc {
 #[derive(Debug)]
 pub(crate) struct Channel {
     parts: ChannelParts,
-    /// Whether it does nothing but lose by chance.
-    only_loses: bool,
+    /// Whether packets pass in rows.
+    in_rows: bool,
     input: [StreamId; 1],
     merge: Merge,
     clock: Time,
+    /// Up to when the link is known not to be dark.
+    lit_until: Time,
     /// When the last cell arrives, on a link whose delay changes.
     last: Instant,
     passed: u64,
@@ -105,6 +107,8 @@ pub(crate) struct ChannelParts {
     pub(crate) input: StreamId,
     pub(crate) outputs: Vec<StreamId>,
     pub(crate) vcs: Vcs,
+    /// Whether it carries packets, each a train of its own.
+    pub(crate) packets: bool,
     /// Whether the link does anything to its cells; one that is only captured does nothing.
     pub(crate) acts: bool,
     pub(crate) chance: ChanceLoss,
@@ -123,7 +127,8 @@ impl Channel {
         Self {
             merge: Merge::new(&input, TieBreak::InputId),
             input,
-            only_loses: row::only_loses_by_chance(&parts),
+            in_rows: row::passes_rows(&parts),
+            lit_until: if parts.dark.is_none() { NEVER } else { 0 },
             parts,
             clock: 0,
             last: Instant::default(),
@@ -225,10 +230,10 @@ impl Channel {
         let mut cells = 0;
         let mut input = self.merge.lend_alone(streams);
         loop {
-            if self.only_loses
+            if self.in_rows
                 && let Some(input) = &mut input
             {
-                cells += self.pass_row(input, until, streams);
+                cells += self.pass_row(input, until.min(self.lit_until), streams);
             }
             // What comes within the same picosecond may be ahead of the next packet.
             let next = self.next_event();
@@ -267,7 +272,7 @@ impl Channel {
             && let Some(reason) = self.frame_fate(train, streams)
         {
             self.count_lost(train, reason);
-        } else if self.parts.dark.is_none() {
+        } else if self.parts.dark.is_none() || train.last().ps() < self.lit_until {
             self.on_lit(train, streams);
         } else {
             self.on_dimmed(train, streams);
@@ -285,6 +290,7 @@ impl Channel {
             if dark.0 {
                 self.lose(&head, LossReason::Dark);
             } else {
+                self.lit_until = dark.1;
                 self.on_lit(&head, streams);
             }
             piece_until
@@ -313,7 +319,8 @@ impl Channel {
     /// A frame begins: whether and why it is lost as a whole. One that begins while the link is dark has no chance.
     #[inline(always)]
     fn on_frame(&mut self, now: Time, vc: u32, frame: u32, streams: &Streams) -> Option<LossReason> {
-        let has_chance = self.parts.chance.frames && self.parts.dark.is_none_or(|dark| !dark.at(now).0);
+        let is_lit = |dark: DarkPeriods| now < self.lit_until || !dark.at(now).0;
+        let has_chance = self.parts.chance.frames && self.parts.dark.is_none_or(is_lit);
         let lost = if has_chance { self.parts.chance.one() } else { None };
         if !self.parts.scripted.is_empty() && self.is_struck(vc, frame, streams) {
             return Some(LossReason::Scripted);
@@ -441,25 +448,32 @@ impl Channel {
         let payloads = payloads.expect("a VC whose packets are numbered anew has a payload queue");
         let packet = *streams.contents.packets[payloads].take(train.item.frame);
         let at = train.first;
-        match &mut self.parts.reordering {
-            None => self.go_on(at, train.item, packet, streams),
-            Some(reordering) => {
-                if reordering.enter(at, train.item, packet) {
-                    self.fingerprint.mix(at.ps() ^ u64::from(train.item.vc) << 40);
-                }
+        if let Some(reordering) = &mut self.parts.reordering {
+            if reordering.holds_back(at, train.item, &packet) {
+                self.fingerprint.mix(at.ps() ^ u64::from(train.item.vc) << 40);
+                return;
+            }
+            while let Some((at, cell, packet)) = self.first_held_back(train.first) {
+                self.go_on(at, cell, &packet, streams);
             }
         }
+        self.go_on(at, train.item, &packet, streams);
+    }
+
+    /// The next packet that was held back, if one that arrives at `at` does not overtake it.
+    fn first_held_back(&mut self, at: Instant) -> Option<(Instant, Cell, Packet)> {
+        self.parts.reordering.as_mut()?.leave_first(at)
     }
 
     /// Lets the next packet go on, if its time comes before `until`.
     fn let_go(&mut self, until: Time, streams: &mut Streams) {
         let Some(reordering) = &mut self.parts.reordering else { return };
         let Some((at, cell, packet)) = reordering.leave(until) else { return };
-        self.go_on(at, cell, packet, streams);
+        self.go_on(at, cell, &packet, streams);
     }
 
     /// A packet goes on, on one of the ways of its VC if it has several. In the order in which packets arrive now they get their numbers.
-    fn go_on(&mut self, at: Instant, mut cell: Cell, packet: Packet, streams: &mut Streams) {
+    fn go_on(&mut self, at: Instant, mut cell: Cell, packet: &Packet, streams: &mut Streams) {
         let vc = self.parts.vcs.get(cell.vc);
         let (next, payloads) = match vc.spray {
             None => (vc.next, vc.payloads_behind),
@@ -471,7 +485,7 @@ impl Channel {
         };
         let payloads = payloads.expect("a VC whose packets are numbered anew has a payload queue behind");
         let (number, contents) = streams.contents.packets[payloads].send();
-        (*contents, cell.frame) = (packet, number);
+        (*contents, cell.frame) = (*packet, number);
         self.pass(&Train::single(at, cell), next, Some(payloads), streams);
     }
 

@@ -1,13 +1,13 @@
 //! Packets that a link holds back, so that later ones overtake them.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 use celltrain_atm::Cell;
 use celltrain_engine::{Instant, Time, random::Generator, time::NEVER};
 
 use crate::{flight::Packet, scenario::Reorder};
 
-/// The packets on a link that does not keep their order, by the instant at which they arrive.
+/// The packets that a link holds back, in the order of their arrival: each for the same time.
 ///
 /// Behind such a link the frames of a VC have another order, and so other numbers: contents leave the VC's payload queue here, and
 /// enter another one as the packets go on.
@@ -15,40 +15,47 @@ use crate::{flight::Packet, scenario::Reorder};
 pub(crate) struct Reordering {
     params: Reorder,
     generator: Generator,
-    waiting: BTreeMap<(Instant, u64), (Cell, Packet)>,
-    /// Packets that have come, and how many of them were held back.
-    come: u64,
+    waiting: VecDeque<(Instant, Cell, Packet)>,
     held_back: u64,
 }
 
 impl Reordering {
     pub(crate) fn new(params: Reorder, generator: Generator) -> Self {
-        Self { params, generator, waiting: BTreeMap::new(), come: 0, held_back: 0 }
+        Self { params, generator, waiting: VecDeque::new(), held_back: 0 }
     }
 
-    /// Takes a packet that arrives at `at` unless it is held back; returns whether it is.
-    pub(super) fn enter(&mut self, at: Instant, cell: Cell, packet: Packet) -> bool {
-        let held_back = self.generator.unit() < self.params.share;
-        let at = if held_back { at.delayed(self.params.delay.ps()) } else { at };
-        self.waiting.insert((at, self.come), (cell, packet));
-        self.come += 1;
-        self.held_back += u64::from(held_back);
-        held_back
+    /// Holds a packet back that would arrive at `at`, or does not; returns whether it does.
+    pub(super) fn holds_back(&mut self, at: Instant, cell: Cell, packet: &Packet) -> bool {
+        if self.generator.unit() >= self.params.share {
+            return false;
+        }
+        let arrival = at.delayed(self.params.delay.ps());
+        assert!(self.waiting.back().is_none_or(|last| last.0 <= arrival), "packets come in order");
+        self.waiting.push_back((arrival, cell, *packet));
+        self.held_back += 1;
+        true
     }
 
-    /// When the next packet arrives.
+    /// When the next packet arrives that was held back.
     pub(super) fn next(&self) -> Time {
-        self.waiting.first_key_value().map_or(NEVER, |((at, _), _)| at.ps())
+        self.waiting.front().map_or(NEVER, |first| first.0.ps())
     }
 
-    /// Takes the next packet, if it arrives before `until`. Of packets that arrive at once the first to come is the first.
+    /// Takes the next packet, if it arrives before `until`.
     pub(super) fn leave(&mut self, until: Time) -> Option<(Instant, Cell, Packet)> {
-        let first = self.waiting.first_entry().filter(|first| first.key().0.ps() < until)?;
-        let (at, (cell, packet)) = (first.key().0, first.remove());
-        Some((at, cell, packet))
+        self.leave_if(|first| first.ps() < until)
     }
 
-    /// Packets on the link.
+    /// Takes the next packet, if one that arrives at `at` does not overtake it: of packets that arrive at once the first to come is the first.
+    pub(super) fn leave_first(&mut self, at: Instant) -> Option<(Instant, Cell, Packet)> {
+        self.leave_if(|first| first <= at)
+    }
+
+    fn leave_if(&mut self, goes: impl FnOnce(Instant) -> bool) -> Option<(Instant, Cell, Packet)> {
+        if goes(self.waiting.front()?.0) { self.waiting.pop_front() } else { None }
+    }
+
+    /// Packets that are held back.
     pub(super) fn waiting(&self) -> u64 {
         self.waiting.len() as u64
     }

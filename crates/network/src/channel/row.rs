@@ -1,44 +1,44 @@
 //! Links that only lose, and by chance: what passes them goes on in rows.
 
 use celltrain_atm::{Cell, cell::Kind};
-use celltrain_engine::{Time, alone::Alone, stream::Train};
+use celltrain_engine::{Time, alone::Alone};
 
 use super::{Channel, ChannelParts};
 use crate::flight::Streams;
 
-/// Whether nothing can happen to a unit that passes, but that it is lost by chance, for itself.
-pub(super) fn only_loses_by_chance(parts: &ChannelParts) -> bool {
+/// Whether nothing can happen to what passes while the link is not dark, but that it is lost by chance, packet by packet.
+pub(super) fn passes_rows(parts: &ChannelParts) -> bool {
     let keeps_order = parts.reordering.is_none() && parts.delay.is_none() && parts.sprays.is_empty();
-    let as_they_are = parts.tap.is_none() && parts.vcs.iter().all(|vc| vc.payloads_behind.is_none());
-    keeps_order
-        && as_they_are
-        && parts.dark.is_none()
-        && !parts.scripted.are_named()
-        && parts.chance.bursts.is_none()
+    let keeps_numbers = parts.vcs.iter().all(|vc| vc.payloads_behind.is_none());
+    let keeps_all = parts.packets && keeps_order && keeps_numbers;
+    keeps_all && parts.tap.is_none() && !parts.scripted.are_named()
 }
 
 impl Channel {
-    /// Handles the units of one VC that are next and pass, if they come one by one; returns how many there were.
+    /// Handles the packets of one VC that are next, up to one that is lost; returns how many there were. The link is not dark before `until`.
     #[inline]
     pub(super) fn pass_row(&mut self, input: &mut Alone<Cell>, until: Time, streams: &mut Streams) -> u64 {
         let trains = input.rest();
         let Some(vc) = trains.first().map(|train| train.item.vc) else { return 0 };
-        let frames = self.parts.chance.frames;
-        let passes = |train: &&Train<Cell>| {
-            let Cell { kind, length, vc: of, .. } = train.item;
-            let is_unit = train.count == 1 && (!frames || length == 1);
-            is_unit && of == vc && kind == Kind::Data && train.first.ps() < until
-        };
-        let most = usize::try_from(self.parts.chance.passing()).unwrap_or(usize::MAX);
-        let count = trains.iter().take(most).take_while(passes).count();
-        if count == 0 {
-            return 0;
+        // Each is a frame, so that its loss is that of a frame as well.
+        let row = trains.iter().take_while(|train| {
+            let Cell { kind, vc: of, .. } = train.item;
+            of == vc && kind == Kind::Data && train.first.ps() < until
+        });
+        let (passing, reason) = self.parts.chance.pass_each(row);
+        if passing > 0 {
+            let next = self.parts.vcs.get(vc).next;
+            streams[self.parts.outputs[next.output]]
+                .push_changed(&trains[..passing], |cell| cell.vc = next.vci);
+            self.passed += passing as u64;
         }
-        let next = self.parts.vcs.get(vc).next;
-        streams[self.parts.outputs[next.output]].push_changed(&trains[..count], |cell| cell.vc = next.vci);
-        input.pass(count);
-        self.parts.chance.let_pass(count as u64);
-        self.passed += count as u64;
-        count as u64
+        let Some(reason) = reason else {
+            input.pass(passing);
+            return passing as u64;
+        };
+        let lost = trains[passing];
+        input.pass(passing + 1);
+        self.lose(&lost, reason);
+        passing as u64 + 1
     }
 }
