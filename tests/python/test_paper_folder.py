@@ -382,3 +382,52 @@ def test_elements_that_are_not_divided_by_zero_have_a_value() -> None:
     np.testing.assert_array_equal(found, [3, math.nan, 2])
     assert Expression.of("7 // 2").evaluate(Names(), PLAIN) == 3
     assert isinstance(Expression.of("7 // 2").evaluate(Names(), PLAIN), int), "as settings in braces need it"
+
+
+RECORDED = """
+schema = 1
+name = "recorded"
+duration = "100 ms"
+topology = { kind = "n-source", sources = 1 }
+traffic = { kind = "trace", times = "one.csv" }
+"""
+
+
+def test_files_that_a_paper_names_lie_beside_it(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
+) -> None:
+    """As its scenarios do; those of settings that a call changes start where it is made."""
+    (folder / "base.toml").write_text(RECORDED, encoding="utf-8")
+    for count, name in enumerate(("one", "two", "three", "four"), 1):
+        place = tmp_path if name == "four" else folder
+        times = "".join(f"{0.01 * n}\n" for n in range(1, count + 1))
+        (place / f"{name}.csv").write_text(times, encoding="utf-8")
+    text = PAPER.replace('"switch.discard.policy" = "epd"', '"traffic.times" = "two.csv"')
+    text = text.replace('"tcp.rto-min" = "200 ms"', '"traffic.times" = "three.csv"')
+    text = text.replace('"sum(ports.cells_discarded)"', '"sum(flows.frames_delivered)"')
+    (folder / "paper.toml").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    answer = cli("reproduce", folder, "--candidate", "slow", "--json")
+    assert answer.code == 0, answer.err
+    rows = [row for row in json.loads(answer.out)["rows"] if row["row"] == "lost"]
+    found = {(row["stack"], row["column"]): row["measured"] for row in rows}
+    assert (found["reno", "EPD"], found["reno", "tail drop"]) == (2, 1)
+    assert (found["slow", "EPD"], found["slow", "tail drop"]) == (2, 3), "what sets columns apart comes last"
+    answer = cli("reproduce", folder, "--set", "traffic.times=four.csv", "--json")
+    assert answer.code == 2
+    assert "Table 1" in answer.err, "the columns set it themselves"
+
+
+def test_the_files_of_a_changed_setting_are_those_of_the_call(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
+) -> None:
+    (folder / "base.toml").write_text(RECORDED, encoding="utf-8")
+    (folder / "one.csv").write_text("0.01\n", encoding="utf-8")
+    (tmp_path / "two.csv").write_text("0.01\n0.02\n", encoding="utf-8")
+    text = PAPER.replace('"sum(ports.cells_discarded)"', '"sum(flows.frames_delivered)"')
+    (folder / "paper.toml").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    answer = cli("reproduce", folder, "--set", "traffic.times=two.csv", "--json")
+    assert answer.code == 0, answer.err
+    rows = [row for row in json.loads(answer.out)["rows"] if row["row"] == "lost"]
+    assert {row["stack"]: row["measured"] for row in rows} == {"reno": 1, "changed": 2}

@@ -804,3 +804,20 @@ def test_percentiles_in_a_suite_are_known_as_far_as_their_bins_tell(tiny: Path) 
     delay = found.estimate(section, "codel", "delay_p99")
     assert delay.resolution == delay.mean / 64 > 0
     assert found.estimate(section, "codel", "goodput").resolution == 0
+
+
+def test_files_that_a_suite_names_lie_beside_it(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = 'traffic = { kind = "trace", times = "one.csv", packet = "500 B" }'
+    text = SCENARIO.replace('traffic = { kind = "greedy", start = "0 ms .. 500 ms" }', sent)
+    (tiny / "tiny.toml").write_text(text.replace('tcp.stack = "rfc"\n', ""))
+    (tiny / "one.csv").write_text("1.5\n")
+    (tiny / "two.csv").write_text("1.5\n1.6\n")
+    needs = 'needs.codel = { "traffic.times" = "two.csv" }\n'
+    (tiny / "suite.toml").write_text(SUITE.replace("needs.fq-codel", f"{needs}needs.fq-codel"))
+    monkeypatch.chdir(tiny.parent)
+    ((scenario, planned),) = check_suite(load_suite(tiny)).values()
+    sent_by = {
+        name: len(scenario.with_(settings).resolved()["traffic"]["times"])
+        for name, settings in planned.settings.items()
+    }
+    assert sorted(sent_by.values()) == [1, 2], sent_by

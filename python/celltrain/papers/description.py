@@ -12,6 +12,7 @@ from celltrain.papers.outcomes import Finding, Outcomes
 from celltrain.papers.published import PaperFolder
 from celltrain.results import Record
 from celltrain.scenario import Scenario
+from celltrain.tables import from_folder
 from celltrain.traces import Trace
 
 __all__ = ["CHANGED", "Candidate", "Claim", "Column", "Fitted", "OverTime", "Paper", "Row", "Table", "View"]
@@ -204,9 +205,16 @@ class Paper:
 
     def settings(self, variant: str, column: Column) -> Mapping[str, Any]:
         """What a stack or a candidate sets in the scenario of a column, and what the column sets."""
+        of_column = from_folder(column.settings, self.folder.path)
         for candidate in self.candidates:
             if candidate.name == variant:
-                own = {key: value for key, value in column.settings.items() if key not in candidate.without}
-                first, last = (own, candidate.settings) if candidate.is_last else (candidate.settings, own)
+                own = {key: value for key, value in of_column.items() if key not in candidate.without}
+                # What a call changes is said from the working directory.
+                more = (
+                    candidate.settings
+                    if variant == CHANGED
+                    else from_folder(candidate.settings, self.folder.path)
+                )
+                first, last = (own, more) if candidate.is_last else (more, own)
                 return {"tcp.stack": candidate.stack or self.stacks[0], **first, **last}
-        return {"tcp.stack": variant, **column.settings}
+        return {"tcp.stack": variant, **of_column}

@@ -18,6 +18,7 @@ from celltrain.papers.expression import Expression
 from celltrain.scenario import read_text, shown
 from celltrain.suites.causes import Cause, load_causes
 from celltrain.suites.measures import OwnMeasure
+from celltrain.tables import from_folder
 
 __all__ = ["Section", "Statement", "Suite", "is_place", "load_suite", "suites"]
 
@@ -250,7 +251,7 @@ class _Reader:
             if name not in known:
                 error = unknown(kind, name, known) if of_stacks else unknown_policy(name)
                 raise ValueError(f"needs: {error}")
-        return content
+        return {name: from_folder(settings, self.place.parent) for name, settings in content.items()}
 
     def _measures(self, content: object) -> dict[str, OwnMeasure]:
         """The measures that the suite defines."""
