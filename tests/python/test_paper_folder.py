@@ -393,6 +393,12 @@ traffic = { kind = "trace", times = "one.csv" }
 """
 
 
+def delivered(out: str) -> dict[tuple[str, str], float]:
+    """The frames delivered under each stack in each column, which the row `lost` counts here."""
+    rows = [row for row in json.loads(out)["rows"] if row["row"] == "lost"]
+    return {(row["stack"], row["column"]): row["measured"] for row in rows}
+
+
 def test_files_that_a_paper_names_lie_beside_it(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
 ) -> None:
@@ -409,8 +415,7 @@ def test_files_that_a_paper_names_lie_beside_it(
     monkeypatch.chdir(tmp_path)
     answer = cli("reproduce", folder, "--candidate", "slow", "--json")
     assert answer.code == 0, answer.err
-    rows = [row for row in json.loads(answer.out)["rows"] if row["row"] == "lost"]
-    found = {(row["stack"], row["column"]): row["measured"] for row in rows}
+    found = delivered(answer.out)
     assert (found["reno", "EPD"], found["reno", "tail drop"]) == (2, 1)
     assert (found["slow", "EPD"], found["slow", "tail drop"]) == (2, 3), "what sets columns apart comes last"
     answer = cli("reproduce", folder, "--set", "traffic.times=four.csv", "--json")
@@ -429,5 +434,8 @@ def test_the_files_of_a_changed_setting_are_those_of_the_call(
     monkeypatch.chdir(tmp_path)
     answer = cli("reproduce", folder, "--set", "traffic.times=two.csv", "--json")
     assert answer.code == 0, answer.err
-    rows = [row for row in json.loads(answer.out)["rows"] if row["row"] == "lost"]
-    assert {row["stack"]: row["measured"] for row in rows} == {"reno": 1, "changed": 2}
+    columns = ("EPD", "tail drop")
+    expected = {
+        (stack, column): frames for stack, frames in (("reno", 1), ("changed", 2)) for column in columns
+    }
+    assert delivered(answer.out) == expected

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::{
     panic::caught,
-    scenario::{Scenario, ScenarioError},
+    scenario::{Scenario, refuse},
 };
 
 /// A port of a switch, as [`ports`] writes it.
@@ -112,8 +112,7 @@ pub(crate) fn passages<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut signal = Ok(());
     let work = || {
-        let mut live = Live::new(scenario.inner.clone(), seed, replication)
-            .map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        let mut live = Live::new(scenario.inner.clone(), seed, replication).map_err(refuse)?;
         let link = (0..live.graph().links.len()).find(|&link| live.graph().link_name(link) == port);
         let link = link.ok_or_else(|| PyValueError::new_err(format!("there is no port '{port}'")))?;
         let picoseconds = |seconds: f64| (seconds * SECOND as f64).round() as u64;

@@ -21,7 +21,7 @@ use pyo3::{
 use crate::{
     memory::GiveBack,
     panic::caught,
-    scenario::{Scenario, ScenarioError},
+    scenario::{Scenario, refuse},
 };
 
 import_exception!(celltrain.errors, Cancelled);
@@ -217,8 +217,7 @@ pub(crate) fn run(
     };
     let stopped = || Cancelled::new_err("the run was cancelled");
     let work = || {
-        let experiment = Experiment::new_unless(&scenario.inner, &mut interrupt)
-            .map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        let experiment = Experiment::new_unless(&scenario.inner, &mut interrupt).map_err(refuse)?;
         let mut experiment = experiment.ok_or_else(stopped)?;
         experiment
             .capture(&packets_at, &cells_on)

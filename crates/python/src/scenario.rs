@@ -45,7 +45,8 @@ impl PartialEq for Scenario {
     }
 }
 
-fn refuse(error: scenario::ScenarioError) -> PyErr {
+/// The error that Python gets.
+pub(crate) fn refuse(error: scenario::ScenarioError) -> PyErr {
     ScenarioError::new_err(error.to_string())
 }
 

@@ -100,7 +100,7 @@ export class Stage {
     } else if (!app.playback.playing) this.dirty = true;
   }
 
-  /** A page that comes to another screen, or is magnified, may keep its size: no element tells of that, and pictures have other pixels. */
+  /** A page that moves to another screen, or is magnified, may keep its size: no element reports that, and pictures need other pixels. */
   private rescale(): void {
     this.resolution = devicePixelRatio;
     for (const picture of [...this.panes, this.strip]) picture.rescale();

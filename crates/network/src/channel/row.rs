@@ -1,4 +1,4 @@
-//! Links that only lose, and by chance: what passes them goes on in rows.
+//! Links that do no more than lose packets by chance, or go dark: what passes them goes on in rows.
 
 use celltrain_atm::{Cell, cell::Kind};
 use celltrain_engine::{Time, alone::Alone};
