@@ -198,12 +198,13 @@ impl Many {
         train: &mut Train<C>,
         bursts: Option<&mut Vec<Burst<C>>>,
     ) -> Taken {
-        let (mut first, second) = self.keys.first_two();
+        let (mut first, other) = self.keys.first_two();
         if first.arrival().ps() >= until {
             return Taken::Nothing;
         }
-        let mut limit = second.under(self.ties);
-        if second.arrival().ps() == first.arrival().ps() {
+        let other_due = other.under(self.ties);
+        let mut limit = other_due;
+        if other.arrival().ps() == first.arrival().ps() {
             (first, limit) = self.break_tie(first, limit);
         }
         let input = self.inputs[first.input() as usize];
@@ -218,6 +219,9 @@ impl Many {
                 if let Some(bursts) = bursts
                     && head.gaps == 0
                     && self.may_fill(link, head.slot)
+                    // Where the other's item ties with this one or with the next, no turns are taken.
+                    && limit == other_due
+                    && limit < first.at(second).under(self.ties)
                     && let Some(items) = self.take_rounds(until, head.slot, streams, bursts)
                 {
                     return Taken::Rounds(items);

@@ -206,6 +206,8 @@ impl Network {
     }
 
     /// Handles every event before `end`; `false` if interrupted.
+    // Not inlined: `benches/growth.py` counts what happens in here.
+    #[inline(never)]
     pub(crate) fn run_until(&mut self, end: Time, interrupt: &mut dyn FnMut() -> bool) -> bool {
         let finished = self.visit_until(end, interrupt);
         for node in &mut self.nodes {
