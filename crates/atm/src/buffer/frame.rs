@@ -371,8 +371,10 @@ impl<R: FrameRule> BufferPolicy for FramePolicy<R> {
     fn on_push_out(&mut self, removed: <R::Needs as Needs>::Removed) {
         self.rule.on_push_out(removed);
         let Removed { vc, complete, .. } = removed.into();
-        if !complete {
-            self.frames[vc as usize] = Frame::Lost;
+        // Nothing of a refused frame is in the queue: the one that was pushed out came before it, and its end mark was lost.
+        let frame = &mut self.frames[vc as usize];
+        if !complete && *frame != Frame::Refused {
+            *frame = Frame::Lost;
         }
     }
 

@@ -168,8 +168,8 @@ pub struct Removed {
     pub vc: u32,
     /// Its data cells or packets that were in the buffer.
     pub count: u64,
-    /// Whether nothing of it is still to come: its end mark was among them, or a later frame has begun. If not, the rest is the policy's to
-    /// discard.
+    /// Whether nothing of it is still to come, as the queue tells: its end mark was among them, or units of a later frame are there. If not,
+    /// the rest is the policy's to discard, unless the VC's next frame has begun and was refused.
     pub complete: bool,
 }
 

@@ -105,6 +105,24 @@ fn epd_with_push_out_by_hand() {
     assert_eq!(port.buffer.last_frame(0), Some(3));
 }
 
+/// A frame whose end mark found no space ends in the queue all the same. What is pushed out then is not the frame that the VC is sending,
+/// which stays refused.
+#[test]
+fn a_refused_frame_stays_refused_when_a_broken_one_before_it_is_pushed_out() {
+    let params = epd_push_out::Params { threshold: Level::Cells(8), ..epd_push_out::Params::default() };
+    // TL is 4 for each of two VCs; M is 4.
+    let mut port = Port::<EpdPushOut>::new(&params, 9, &contracts(4, &[50, 50]));
+    assert_eq!(part(&mut port, (0, 0), (0, 4), 4), (Verdict::Accept, vec![]));
+    assert_eq!(part(&mut port, (0, 1), (0, 3), 3), (Verdict::Accept, vec![]));
+    assert_eq!(part(&mut port, (0, 2), (0, 2), 4), (Verdict::Accept, vec![]));
+    assert_eq!(part(&mut port, (0, 2), (2, 3), 4), (FULL, vec![]));
+    assert_eq!(part(&mut port, (0, 2), (3, 4), 4), (BROKEN, vec![]));
+    port.send();
+    assert_eq!(part(&mut port, (0, 3), (0, 1), 4), (REFUSED, vec![]));
+    assert_eq!(part(&mut port, (1, 0), (0, 1), 4), (Verdict::Accept, vec![(0, 2)]));
+    assert_eq!(part(&mut port, (0, 3), (1, 4), 4), (REFUSED, vec![]));
+}
+
 /// Sections 4.1 and 4.2.1 of the push-out paper: EPD with push-out differs from the proposed scheme in the threshold.
 #[test]
 fn epd_with_push_out_until_there_is_room() {
