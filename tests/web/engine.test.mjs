@@ -7,6 +7,8 @@ import { engineBytes, goldenFingerprints, load, nativeFingerprint, resolved } fr
 const { Engine, Refusal } = await load("run/engine");
 const { View } = await load("run/view");
 const { afterFrame } = await load("run/steps");
+const { pausesOf } = await load("run/run");
+const { pausedLinks, sentenceOf } = await load("stage/facts");
 const module = new WebAssembly.Module(engineBytes());
 const request = (name, set = []) => ({ name: `${name}.toml`, toml: resolved(name), set });
 
@@ -57,6 +59,58 @@ test("a view has the rate and the delay of links that change, as they are at its
   const still = new Engine(module);
   still.load(request("two-sources"));
   assert.equal(new View(still.look()).links.length, 0);
+});
+
+/** Cells every 10 us over a link of 35 us, which the next one takes every 20 us. */
+const PAUSED = `
+  schema = 1
+  name = "a fast source"
+  duration = "2 ms"
+  traffic = { kind = "cbr", rate = "42.4 Mbit/s", start = "0 s" }
+  topology = { kind = "n-source", sources = 1 }
+  link = { rate = "42.4 Mbit/s", delay = "35 us", trunk = { rate = "21.2 Mbit/s" } }
+  switch = { buffer = "unlimited", memory = { size = "60 cells", pause = { xoff = "12 cells", xon = "8 cells" } } }`;
+
+test("a view has the pauses of ports, exact to the instant, and what happened since the last one when they began and ended", () => {
+  const engine = new Engine(module);
+  const run = { description: engine.load({ name: "paused.toml", toml: PAUSED, set: [] }) };
+  const { links } = run.description;
+  const source = links.findIndex(({ name }) => name.startsWith("src"));
+  const at = (time) => {
+    const happened = rows(new View(engine.advance(time, 1e9)).pauses);
+    run.view = new View(engine.look());
+    return [happened, rows(run.view.paused).filter(([link]) => link === source)];
+  };
+  // With its 24th cell, at 275 us, the switch holds 13; with the 23rd that leaves, at 505 us, 8 of 31. Both come within a picosecond.
+  const [begin, end] = [310e6, 540e6];
+  assert.deepEqual(at(begin), [[], []]);
+  assert.equal(sentenceOf(run, { kind: "link", index: source }).includes("pause"), false);
+  assert.deepEqual(at(begin + 1), [[[begin, source, 1]], [[source, begin, 1, 0]]]);
+  assert.deepEqual(pausedLinks(run), [source]);
+  assert.match(sentenceOf(run, { kind: "link", index: source }), /, paused by switch1 since 0\.310 ms, 1 pause, /);
+  const nodes = run.description.nodes.map((_, index) => sentenceOf(run, { kind: "node", index }));
+  assert.deepEqual(nodes.filter((text) => /pause/.test(text)).map((text) => text.replace(/^(\w+ \w+).*, /, "$1: ")).sort(), ["Host src1: its interface is paused", "Switch switch1: pauses 1 link"]);
+  assert.deepEqual(at(end), [[], [[source, begin, 1, end - begin - 1]]]);
+  assert.deepEqual(at(end + 1), [[[end, source, 0]], [[source, -1, 1, end - begin]]]);
+  assert.deepEqual(pausedLinks(run), []);
+  assert.match(sentenceOf(run, { kind: "link", index: source }), /, 1 pause, 230 µs in all$/);
+  const still = new Engine(module);
+  still.load(request("two-sources"));
+  assert.equal(new View(still.advance(10e9, 1e9)).pauses.length, 0);
+  assert.equal(new View(still.look()).paused.length, 0);
+});
+
+test("the page knows each pause from its arrival to that of its end", () => {
+  const engine = new Engine(module);
+  const { links } = engine.load({ name: "paused.toml", toml: PAUSED, set: [] });
+  const source = links.findIndex(({ name }) => name.startsWith("src"));
+  const [open, pauses] = [new Map(), []];
+  for (const until of [300e6, 400e6, 2e9]) pauses.push(...pausesOf(new View(engine.advance(until, 1e9)), open));
+  const { count, time } = new View(engine.look()).paused.length === 1 ? { count: new View(engine.look()).paused.get(0, 2), time: new View(engine.look()).paused.get(0, 3) } : {};
+  assert.equal(pauses.length, count);
+  assert.deepEqual(pauses[0], { at: 310e6, link: source, until: 540e6 });
+  assert.ok(count > 2 && pauses.slice(1).every(({ at }, place) => at > pauses[place].until));
+  assert.equal(pauses.reduce((sum, { at, until }) => sum + Math.min(until, 2e9) - at, 0), time);
 });
 
 test("samples come at every multiple of the period, once", () => {

@@ -6,7 +6,7 @@ import { PICTURES, module, network, textOf } from "./networks.mjs";
 import { load } from "./support.mjs";
 
 const { Engine } = await load("run/engine");
-const { placeCaptions } = await load("stage/layout/captions");
+const { labelsWithCaptions, placeCaptions } = await load("stage/layout/captions");
 const { SIDES, firstThatFits, fitted, placeLabels, shortened, sidesAway } = await load("stage/layout/labels");
 const { inputsOf, usedLinks } = await load("run/network");
 const { View } = await load("run/view");
@@ -192,8 +192,7 @@ function labelled({ description: { nodes, links }, size, places, sizes }) {
     const at = node.host ? links.find(({ from }) => from === index)?.to : undefined;
     return { ...node, ...places[index], radius: sizes[index], sides: at === undefined ? SIDES : sidesAway(places[at], places[index]) };
   });
-  const labels = placeLabels(marks, size, widthOf);
-  return { marks, labels, captions: placeCaptions(marks, labels, size, widthOf) };
+  return { marks, ...labelsWithCaptions(marks, size, widthOf) };
 }
 
 test("names of nodes lie neither on each other nor on nodes", () => {
@@ -238,6 +237,14 @@ test("a row in which few nodes have space for their names has a caption", () => 
   assert.deepEqual(placeCaptions(row, row.map(() => undefined), [390, 122], widthOf).map(({ text }) => text), ["edge1–40"]);
   // Where nearly all names have space, or nodes stand in no order, there is none.
   for (const title of ["fat-tree 4 at 362", "torus 4 5 1 at 362", "random 40 5 5 at 362", "parking-lot 6 5 at 870", "lost-cell at 362"]) assert.deepEqual(captions(title), [], title);
+});
+
+test("no name stands in the picture beside a caption that has it", () => {
+  const captioned = PICTURES.map((picture) => ({ ...picture, ...labelled(picture) })).filter(({ captions }) => captions.length > 0);
+  assert.ok(["fat-tree 6 at 870", "fat-tree 6 at 362"].every((title) => captioned.some((one) => one.title.startsWith(title))));
+  for (const { title, labels, captions } of captioned) {
+    for (const { nodes } of captions) assert.deepEqual(nodes.filter((node) => labels[node]), [], title);
+  }
 });
 
 test("a name that is shortened keeps its number", () => {

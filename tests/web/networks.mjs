@@ -36,6 +36,7 @@ const NETWORKS = [
   { kind: "torus", rows: 6, columns: 2, hosts: 2 },
   { kind: "torus", rows: 8, columns: 8, hosts: 1 },
   { kind: "fat-tree", k: 4 },
+  { kind: "fat-tree", k: 6 },
   { kind: "fat-tree", k: 8 },
   { kind: "fat-tree", k: 4, pattern: "incast" },
   { kind: "leaf-spine", leaves: 4, spines: 4, hosts: 4 },

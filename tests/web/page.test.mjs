@@ -12,7 +12,7 @@ import { engineBytes, load, page, resolved, root } from "./support.mjs";
 const { Engine } = await load("run/engine");
 const { decode, encode } = await load("text/share");
 const { commandOf } = await load("text/command");
-const { amount, bytes, change, metric, metrics, moment, rate, readTime, reasonText, setting, significant, span } = await load("text/format");
+const { amount, bytes, change, growing, metric, metrics, moment, rate, readTime, reasonText, setting, significant, span } = await load("text/format");
 const { wordedForPage } = await load("text/messages");
 const { unknown } = await load("text/names");
 const { colourOf } = await load("theme");
@@ -76,6 +76,8 @@ test("numbers have significant digits, however small they are", () => {
   for (const [value, unit, text] of written) assert.equal(metric(value, unit), text);
   assert.equal(significant(-0.00123456, 3), "-0.00123");
   assert.equal(bytes(693_600), "693.6 kB");
+  // What grows does not change its length from moment to moment.
+  assert.deepEqual([0, 536, 1000, 1_230_000, 1_234_000, 12_300_000, 120_000_000].map(growing), ["0 B", "536 B", "1.000 kB", "1.230 MB", "1.234 MB", "12.30 MB", "120.0 MB"]);
   assert.equal(rate(968_750_000), "968.8 Mbit/s");
   assert.equal(rate(500), "500 bit/s");
 });

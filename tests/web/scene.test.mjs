@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./support.mjs";
 
-const { Densities, Sparks } = await load("stage/scene");
+const { Densities, Sparks, pausesIn } = await load("stage/scene");
 const { linesOf } = await load("stage/closeup/glass");
 const { portsOf } = await load("run/network");
 const { mainPort } = await load("run/steps");
@@ -18,7 +18,7 @@ test("shares of what goes to a port are not those of the port that was shown bef
     port,
     run: {
       description: { links: [{ from: 0, to: 1, rate: 1e9, delay: 24e6 }, { from: 1, to: 2 }, { from: 1, to: 3 }] },
-      view: { rows: { length: 1, get: (_, column) => ({ ...packet, [Row.next]: next })[column] } },
+      view: { now: 0, paused: { length: 0 }, rows: { length: 1, get: (_, column) => ({ ...packet, [Row.next]: next })[column] } },
     },
   });
   const densities = new Densities();
@@ -31,6 +31,28 @@ test("shares of what goes to a port are not those of the port that was shown bef
   assert.equal(share(), 0);
   densities.update(scene(2, 2), 0.2);
   assert.equal(share(), 0.1);
+});
+
+test("a link is paused or not where trains are seen, and for a share of the time where they are too fast", () => {
+  const scene = (now, since, time) => ({
+    port: 0, speed: 1e12,
+    run: { description: { links: [] }, view: { now, rows: { length: 0 }, paused: { length: 1, get: (_, column) => [7, since, 1, time][column] } } },
+  });
+  assert.deepEqual([...pausesIn(scene(20, 10, 10))], [[7, 1]]);
+  assert.deepEqual([...pausesIn(scene(30, -1, 15))], []);
+  const densities = new Densities();
+  const share = (now, since, time, weight = 1) => {
+    densities.update(scene(now, since, time), weight);
+    return pausesIn(scene(now, since, time), densities).get(7) ?? 0;
+  };
+  assert.equal(share(100, 90, 10), 1, "nothing is known before");
+  assert.equal(share(200, 190, 40), 0.3);
+  assert.equal(share(200, 190, 40), 0.3, "the same answer says nothing new");
+  assert.equal(share(300, -1, 140, 0.5), 0.65);
+  for (let now = 400; now < 1200; now += 100) share(now, -1, 140, 0.5);
+  assert.equal(share(1200, -1, 140), 0, "it fades");
+  densities.clear();
+  assert.equal(share(100, -1, 10), 0);
 });
 
 test("what a link loses is lost under way, and what a port discards is not", () => {

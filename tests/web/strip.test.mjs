@@ -8,6 +8,7 @@ const { largest, samplesIn, windowOf } = await load("stage/strip/window");
 const { ratesOf } = await load("stage/strip/rates");
 const { keep } = await load("run/run");
 const { justAfter } = await load("run/steps");
+const { merged } = await load("stage/strip/drawing");
 const { Crowds, placesOf } = await load("stage/strip/crowd");
 
 test("what is seen lies in the run, and is no shorter than can be drawn", () => {
@@ -60,6 +61,13 @@ test("the moment after a time is another one, however late", () => {
       assert.equal(justAfter(time), time + 2 ** (power - 52), `${time}`);
     }
   }
+});
+
+test("pauses are hatched from their beginning to their end, and however short they are seen", () => {
+  const sheet = { window: { from: 100, to: 200 }, x: (time) => 78 + (time - 100) * 2 };
+  const stretch = (at, until) => ({ at, until });
+  assert.deepEqual(merged([stretch(10, 20), stretch(110, 120), stretch(150, Infinity), stretch(210, 220)], sheet), [[98, 118], [178, 278]]);
+  assert.deepEqual(merged([stretch(90, 105), stretch(120, 120.1), stretch(120.3, 120.4), stretch(130, 130)], sheet), [[78, 88], [118, 119.6], [138, 139]]);
 });
 
 test("a crowd of curves has each of them, the last on top, and no gap where one rises", () => {

@@ -12,11 +12,13 @@ mod vcs;
 use std::collections::{BTreeMap, BTreeSet};
 
 use celltrain_atm::{buffer::Reason, cell::Kind};
-use celltrain_engine::{Time, quantity::BitRate, stream::StreamId};
+use celltrain_engine::{Instant, Time, quantity::BitRate, stream::StreamId};
 use celltrain_tcp::EventKind;
 
 pub use self::passages::Passage;
-pub use self::state::{Completion, Discard, FlowState, PortState, Reaction, Row, Vc, Whereabouts};
+pub use self::state::{
+    Completion, Discard, FlowState, PauseSignal, Pauses, PortState, Reaction, Row, Vc, Whereabouts,
+};
 use self::vcs::{Carried, trace};
 use crate::{
     Experiment, Options, RunResult,
@@ -246,6 +248,27 @@ impl Live {
             }
         };
         Some(Discard { at, link, vc, cell, count, reason })
+    }
+
+    /// The ports that have been paused so far, with their pauses.
+    pub fn pauses(&self) -> impl Iterator<Item = Pauses> {
+        self.network.ports().filter_map(|port| {
+            let (count, time) = port.paused();
+            let since = port.paused_since().map(Instant::ps);
+            (count > 0).then(|| Pauses { link: port.link, since, count, time: time.ps() })
+        })
+    }
+
+    /// Hands over the pauses that arrived at ports since the last call, and the ends of pauses, in the order of time.
+    pub fn drain_pauses(&mut self) -> Vec<PauseSignal> {
+        let mut signals = Vec::new();
+        for port in self.network.ports_mut() {
+            let link = port.link;
+            let taken = port.take_pauses().into_iter();
+            signals.extend(taken.map(|(at, begins)| PauseSignal { at: at.ps(), link, begins }));
+        }
+        signals.sort_by_key(|signal| signal.at);
+        signals
     }
 
     /// Hands over the mean transfer delay of each flow's frames that arrived whole since the last call, if it is a flow of bare cells and

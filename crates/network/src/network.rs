@@ -278,8 +278,7 @@ impl Network {
         self.places.iter().filter_map(|&(node, port)| self.nodes[node as usize].ports().get(port as usize))
     }
 
-    /// Every port, for a test to tamper with.
-    #[cfg(test)]
+    /// Every port, for a viewer to take its logs, and for a test to tamper with.
     pub(crate) fn ports_mut(&mut self) -> impl Iterator<Item = &mut Port> {
         self.nodes.iter_mut().flat_map(Node::ports_mut)
     }

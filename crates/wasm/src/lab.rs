@@ -41,6 +41,7 @@ impl Lab {
             }
         }
         view.completions(&self.live.completions(begin));
+        view.pauses(&self.live.drain_pauses());
         view.finish(self.live.now())
     }
 
@@ -51,6 +52,7 @@ impl Lab {
         view.ports(&self.live.ports());
         view.flows(&self.live.flows());
         view.links(&self.live);
+        view.paused(&self.live);
         view.finish(self.live.now())
     }
 

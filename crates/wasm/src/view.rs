@@ -5,7 +5,7 @@
 
 use celltrain_atm::cell::Kind;
 use celltrain_network::live::{
-    Completion, Discard, FlowState, Live, PortState, Reaction, Row, Vc, Whereabouts, reasons,
+    Completion, Discard, FlowState, Live, PauseSignal, PortState, Reaction, Row, Vc, Whereabouts, reasons,
 };
 
 /// The tables of one answer.
@@ -27,6 +27,10 @@ pub(crate) struct View {
     completions: Table<4>,
     /// Links whose rate or delay changes in the course of the run: link, present rate, present delay.
     links: Table<3>,
+    /// Ports that have been paused: link, since when they are or -1, pauses so far, and how long these were together.
+    paused: Table<4>,
+    /// Pauses that arrived at ports, and their ends: time, link, whether one begins.
+    pauses: Table<3>,
     /// time; then of every switch port the occupancy, then of every flow cwnd, bytes delivered and delay. The delay is TCP's last round
     /// trip, or the mean transfer delay of the frames of bare cells that arrived since the last sample; zero if there is none.
     samples: Vec<f64>,
@@ -110,6 +114,21 @@ impl View {
         self.links.0.extend(present);
     }
 
+    pub(crate) fn paused(&mut self, live: &Live) {
+        self.paused.0.extend(live.pauses().map(|pauses| {
+            let since = pauses.since.map_or(-1.0, |since| since as f64);
+            [pauses.link as f64, since, pauses.count as f64, pauses.time as f64]
+        }));
+    }
+
+    pub(crate) fn pauses(&mut self, signals: &[PauseSignal]) {
+        self.pauses.0.extend(
+            signals.iter().map(|&PauseSignal { at, link, begins }| {
+                [at as f64, link as f64, f64::from(u8::from(begins))]
+            }),
+        );
+    }
+
     pub(crate) fn sample(&mut self, live: &mut Live) {
         self.sampled += 1;
         self.samples.push(live.now() as f64);
@@ -135,6 +154,8 @@ impl View {
             self.reactions.0.len(),
             self.completions.0.len(),
             self.links.0.len(),
+            self.paused.0.len(),
+            self.pauses.0.len(),
             self.sampled as usize,
         ];
         numbers.extend(lengths.map(|length| length as f64));
@@ -146,6 +167,8 @@ impl View {
         numbers.extend(self.reactions.0.as_flattened());
         numbers.extend(self.completions.0.as_flattened());
         numbers.extend(self.links.0.as_flattened());
+        numbers.extend(self.paused.0.as_flattened());
+        numbers.extend(self.pauses.0.as_flattened());
         numbers.extend(self.samples);
         numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
     }

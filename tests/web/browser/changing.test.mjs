@@ -282,10 +282,11 @@ inBrowser("changes", ({ open, until, now, finished, fingerprint, drop }) => {
     const { panels } = await load("stage/strip/panels");
     const times = [1e12, 2e12];
     const description = { duration: 2e12, links: [{ name: "a > b", capacity: 10, unit: "cells", levels: [] }], flows: [] };
-    const run = { description, samples: { ports: [0], occupancy: [[1, 2]], cwnd: [], delivered: [], delay: [], times }, discards: [], timeouts: [], completions: [], sampleCount: 600 };
+    const run = { description, samples: { ports: [0], occupancy: [[1, 2]], cwnd: [], delivered: [], delay: [], times }, discards: [], timeouts: [], completions: [], pauses: [{ at: 1e12, link: 0, until: 2e12 }], sampleCount: 600 };
     const ghost = { ...run, samples: { ...run.samples, occupancy: [[3, 9]], times: [4e12, 8e12] } };
     const [queue] = panels({ scene: { run, theme: {}, port: 0, focus: -1 }, ghost, window: { from: 0, to: 2e12 } });
     assert.deepEqual(queue.curves.map(({ times }) => times), [[4e12, 8e12], undefined]);
+    assert.deepEqual([queue.hatched, queue.stretches.map(({ at, until }) => [at, until])], ["paused", [[1e12, 2e12]]]);
     assert.deepEqual(page.errors, []);
     await page.context().close();
   });

@@ -153,6 +153,49 @@ inBrowser("time", ({ open, until, now, idle, finished, drop }) => {
     await page.context().close();
   });
 
+  test("a paused link is seen, told of and heard, and the strip shows for how long its port is paused", async () => {
+    const page = await open("", { viewport: { width: 390, height: 844 } });
+    await drop(page, "paused.toml", `
+      schema = 1
+      name = "a slow exit"
+      duration = "4 ms"
+      traffic = { kind = "cbr", rate = "42.4 Mbit/s", start = "0 s" }
+      topology = { kind = "n-source", sources = 1 }
+      link = { rate = "42.4 Mbit/s", delay = "35 us", exit = { rate = "21.2 Mbit/s" } }
+      switch = { buffer = "unlimited", memory = { size = "60 cells", pause = { xoff = "12 cells", xon = "8 cells" } } }`);
+    await until(page, "lab.scenario.title === 'paused.toml'");
+    await finished(page);
+    await page.evaluate(`(() => {
+      lab.texts = [];
+      const { fillText } = CanvasRenderingContext2D.prototype;
+      CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        lab.texts.push((this.canvas.className || this.canvas.id) + ": " + text);
+        fillText.call(this, text, x, y);
+      };
+      lab.choosePort(lab.portIn(lab.run, "switch1 > switch2"));
+    })()`);
+    const pause = await page.evaluate("lab.run.pauses.find(({ link }) => link === lab.port)");
+    const drawn = async (at) => {
+      await page.evaluate(`lab.playback.seek(${at})`);
+      await until(page, `lab.run.now === ${at} && !lab.run.isBusy`);
+      await page.evaluate("lab.texts = [], lab.stage.strip.drawn = [], lab.stage.redraw()");
+      await until(page, "lab.texts.some((text) => text.startsWith('strip: '))");
+      return page.evaluate("[...new Set(lab.texts.filter((text) => text.endsWith(': paused')))].sort()");
+    };
+    // What happens at a moment is seen just after it.
+    assert.deepEqual(await drawn(pause.at), ["strip: paused"]);
+    assert.deepEqual(await drawn(pause.at + 1), ["closeup: paused", "strip: paused"]);
+    assert.deepEqual(await drawn(pause.until), ["closeup: paused", "strip: paused"]);
+    assert.match(await page.textContent("#status"), /port switch1 > switch2 holds \d+ cells and is paused\.$/);
+    await page.evaluate("document.querySelector('.spot').focus()");
+    const name = await page.evaluate("document.activeElement.getAttribute('aria-label')");
+    assert.match(name, /^Link switch1 to switch2, .*, paused by switch2 since 0\.\d{3} ms, 1 pause, /);
+    assert.match(await page.textContent(".tip.told"), /paused by switch2 since/);
+    assert.deepEqual(await drawn(pause.until + 1), ["strip: paused"]);
+    assert.deepEqual(page.errors, []);
+    await page.context().close();
+  });
+
   test("the time line goes forwards and back", async () => {
     const page = await open("#scenario=two-sources");
     const box = await page.locator("#strip").boundingBox();

@@ -3,7 +3,7 @@
 import { count as grouped } from "../text/format.ts";
 import { Client, Lost } from "./client.ts";
 import { type Description, type Outcome, ReactionKind, type ScenarioRequest } from "./types.ts";
-import { ChangingLink, Completion, Discard, Reaction, type Table, View } from "./view.ts";
+import { ChangingLink, Completion, Discard, Pause, Reaction, type Table, View } from "./view.ts";
 
 /** Samples of the whole run, column by column. */
 export class Samples {
@@ -64,7 +64,15 @@ export interface CompletionEvent {
   time: number;
 }
 
-/** The most discards of a run that the page keeps one by one, and as many timeouts and completions. */
+/** A time for which the switch at the end of a link pauses the port in front of it. */
+export interface PauseEvent {
+  at: number;
+  link: number;
+  /** Infinite while it lasts. */
+  until: number;
+}
+
+/** The most discards of a run that the page keeps one by one, and as many timeouts, completions and pauses. */
 const MOST_EVENTS = 200_000;
 
 /** The most links of a network that the page shows: to lay out and to draw more takes longer than anybody waits. */
@@ -95,6 +103,21 @@ function completionsOf(view: View): Generator<CompletionEvent> {
   return eventsIn(view.completions, (get) => ({ at: get(Completion.at), flow: get(Completion.flow), bytes: get(Completion.bytes), time: get(Completion.time) }));
 }
 
+/** The pauses that begin, each of which is told its end when that comes; `open` are those that last, by link. */
+export function* pausesOf(view: View, open: Map<number, PauseEvent>): Generator<PauseEvent> {
+  for (const { at, link, begins } of eventsIn(view.pauses, (get) => ({ at: get(Pause.at), link: get(Pause.link), begins: get(Pause.begins) > 0 }))) {
+    if (begins) {
+      const pause = { at, link, until: Number.POSITIVE_INFINITY };
+      open.set(link, pause);
+      yield pause;
+    } else {
+      const pause = open.get(link);
+      if (pause) pause.until = at;
+      open.delete(link);
+    }
+  }
+}
+
 /** Adds events to those that are kept. Beyond `most` it takes one of each place, a port or a flow, in each sample of the strip: as many as
  * the strip can show of the whole run, and enough to find the next one. */
 export function keep<Event extends { at: number }>(kept: Event[], events: Iterable<Event>, placeOf: (event: Event) => number, period: number, most = MOST_EVENTS): void {
@@ -122,6 +145,9 @@ export class Run {
   discards: DiscardEvent[] = [];
   timeouts: TimeoutEvent[] = [];
   completions: CompletionEvent[] = [];
+  pauses: PauseEvent[] = [];
+  /** Those that have not ended where the worker that runs ahead is, by link. */
+  private openPauses = new Map<number, PauseEvent>();
   outcome: Outcome | undefined;
   /** How far the worker that runs ahead has come. */
   scanned = 0;
@@ -281,7 +307,8 @@ export class Run {
 
   private scanAgain(): Promise<void> {
     this.samples = new Samples(this.samples.ports, this.description.flows.length);
-    [this.discards, this.timeouts, this.completions, this.scanned] = [[], [], [], 0];
+    [this.discards, this.timeouts, this.completions, this.pauses, this.scanned] = [[], [], [], [], 0];
+    this.openPauses.clear();
     return this.scan(false);
   }
 
@@ -291,6 +318,7 @@ export class Run {
     keep(this.discards, discardsOf(view), ({ link }) => link, this.period);
     keep(this.timeouts, timeoutsOf(view), ({ flow }) => flow, this.period);
     keep(this.completions, completionsOf(view), ({ flow }) => flow, this.period);
+    keep(this.pauses, pausesOf(view, this.openPauses), ({ link }) => link, this.period);
     this.changed();
   }
 }

@@ -21,8 +21,11 @@ export const Reaction = { at: 0, flow: 1, kind: 2 } as const;
 export const Completion = { at: 0, flow: 1, bytes: 2, time: 3 } as const;
 
 export const ChangingLink = { link: 0, rate: 1, delay: 2 } as const;
+/** `since` is negative where the port is not paused now. */
+export const Paused = { link: 0, since: 1, count: 2, time: 3 } as const;
+export const Pause = { at: 0, link: 1, begins: 2 } as const;
 
-const COLUMNS = [12, 7, 8, 2, 8, 3, 4, 3];
+const COLUMNS = [12, 7, 8, 2, 8, 3, 4, 3, 4, 3];
 
 export class View {
   readonly now: number;
@@ -35,6 +38,10 @@ export class View {
   readonly completions: Table;
   /** Links whose rate or delay changes in the course of the run, as they are now. */
   readonly links: Table;
+  /** Ports that the switches at the ends of their links have paused so far. */
+  readonly paused: Table;
+  /** Pauses that arrived at ports, and their ends. */
+  readonly pauses: Table;
   /** Times, and what was sampled then: occupancies of switch ports, then window, bytes delivered and delay of every flow. */
   readonly samples: Table;
 
@@ -46,7 +53,8 @@ export class View {
       start += columns * table.length;
       return table;
     });
-    [this.rows, this.ports, this.flows, this.captured, this.discards, this.reactions, this.completions, this.links] = tables as [Table, Table, Table, Table, Table, Table, Table, Table];
+    [this.rows, this.ports, this.flows, this.captured, this.discards, this.reactions, this.completions, this.links, this.paused, this.pauses] =
+      tables as [Table, Table, Table, Table, Table, Table, Table, Table, Table, Table];
     const sampled = numbers[1 + COLUMNS.length];
     this.samples = new Table(numbers, start, sampled > 0 ? (numbers.length - start) / sampled : 0, sampled);
   }

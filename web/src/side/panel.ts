@@ -3,7 +3,7 @@
 import type { App } from "../app/app.ts";
 import { COPY, commandOf } from "../text/command.ts";
 import { h } from "../dom.ts";
-import { bytes, change, count, metric, metrics, setting, span } from "../text/format.ts";
+import { change, count, growing, metric, metrics, setting, span } from "../text/format.ts";
 import { portsOf } from "../run/network.ts";
 import type { Run } from "../run/run.ts";
 import { RuleEditor } from "./rule.ts";
@@ -123,8 +123,8 @@ export class Panel {
       const get = (column: number) => run.view.flows.get(flow, column);
       const { tcp, pool } = run.description.flows[flow];
       // Short flows have no common window.
-      window.textContent = tcp && !pool ? bytes(get(Flow.cwnd)) : "–";
-      delivered.textContent = bytes(get(Flow.delivered));
+      window.textContent = tcp && !pool ? growing(get(Flow.cwnd)) : "–";
+      delivered.textContent = growing(get(Flow.delivered));
       timeouts.textContent = String(get(Flow.timeouts));
       this.tags[flow].textContent = captured.has(2 * flow) ? "captured" : "";
     });
@@ -337,7 +337,7 @@ function help(): HTMLElement {
   const keys: [string, string][] = [["space", "run or pause"], [".", "one cell or packet"], ["F", "one frame"], ["D", "next loss"], ["[ ]", "slower, faster"], ["Home", "start"], ["arrows", "in the network: the nearest node or link"], ["Enter", "chooses it"], ["Esc", "leaves"]];
   const items = keys.flatMap(([key, text]) => [h("kbd", {}, key), ` ${text}  `]);
   return h("section", {},
-    h("p", { class: "note legend" }, h("b", {}, "Legend. "), "A cell with a dot ends its frame. Hollow cells belong to a frame that has lost a cell: they are carried for nothing. Grey cells manage rates. On the strip, strokes above the queue are losses, and above the windows timeouts; a dot is a short flow that has ended."),
+    h("p", { class: "note legend" }, h("b", {}, "Legend. "), "A cell with a dot ends its frame. Hollow cells belong to a frame that has lost a cell: they are carried for nothing. Grey cells manage rates. On the strip, strokes above the queue are losses, and above the windows timeouts; a dot is a short flow that has ended. Two bars and stripes mark a link that the switch at its end has paused."),
     h("p", { class: "note" }, ...items),
     h("p", { class: "note" }, "Drop a scenario file on the page to run it. Nothing leaves the page: the simulator runs in it."),
   );

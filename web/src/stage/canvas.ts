@@ -141,3 +141,37 @@ export function roundedRect(context: CanvasRenderingContext2D, x: number, y: num
   context.beginPath();
   context.roundRect(x, y, width, height, radius);
 }
+
+/** From one stripe of a paused link to the next, and the width of each. */
+const [STRIDE, STRIPE] = [6, 2.5];
+
+/** Stripes where something stands still: `strength` of them is seen. They lean, unlike cells. */
+export function drawStripes(context: CanvasRenderingContext2D, [x, y, width, height]: [number, number, number, number], colour: string, strength: number): void {
+  context.save();
+  context.beginPath();
+  context.rect(x, y, width, height);
+  context.clip();
+  context.globalAlpha = 0.75 * strength;
+  context.fillStyle = colour;
+  context.beginPath();
+  // Places that lie beside each other have stripes that go on.
+  for (let left = Math.floor((x - height) / STRIDE) * STRIDE; left < x + width; left += STRIDE) {
+    context.moveTo(left, y + height);
+    context.lineTo(left + height, y);
+    context.lineTo(left + height + STRIPE, y);
+    context.lineTo(left + STRIPE, y + height);
+  }
+  context.fill();
+  context.restore();
+}
+
+/** Two bars across a lane, from `x` on: what is behind them is paused. */
+export function drawPauseSign(context: CanvasRenderingContext2D, x: number, middle: number, height: number, { ink, paper }: { ink: string; paper: string }, strength: number): void {
+  const bar = Math.max(1.5, height / 5);
+  context.globalAlpha = strength;
+  context.fillStyle = paper;
+  context.fillRect(x - 1.5, middle - height / 2 - 1.5, 3 * bar + 3, height + 3);
+  context.fillStyle = ink;
+  for (const left of [x, x + 2 * bar]) context.fillRect(left, middle - height / 2, bar, height);
+  context.globalAlpha = 1;
+}

@@ -2,8 +2,8 @@
 
 import type { Run } from "../run/run.ts";
 import type { LinkInfo } from "../run/types.ts";
-import { Flow, Port } from "../run/view.ts";
-import { amount, bytes, count, rate, span } from "../text/format.ts";
+import { Flow, Paused, Port } from "../run/view.ts";
+import { amount, bytes, count, moment, rate, span } from "../text/format.ts";
 import { heldUnit, limitOf } from "./scene.ts";
 
 /** The name first, then one fact per line. */
@@ -23,19 +23,40 @@ export function sentenceOf(run: Seen, { kind, index }: { kind: "node" | "link"; 
 
 export function factsOfLink(run: Seen, link: number): Facts {
   const { name, rate: speed, delay, policy } = run.description.links[link];
-  const facts: Facts = [name, `${rate(speed)}, ${span(delay)}`];
+  const facts: Facts = [name, `${rate(speed)}, ${span(delay)}`, ...pausesOf(run, link)];
   const [row] = rowsOf(run, (one) => one === run.description.links[link]);
   if (row === undefined || run.view.ports.get(row, Port.inSwitch) === 0) return facts;
   const lost = run.view.ports.get(row, Port.discarded);
   return [...facts, `${policy}: ${held(run, [row])}, ${lost === 0 ? "none" : count(lost)} discarded`];
 }
 
+/** The links whose ports are paused. */
+export function pausedLinks({ view: { paused } }: Pick<Seen, "view">): number[] {
+  const rows = Array.from({ length: paused.length }, (_, row) => row).filter((row) => paused.get(row, Paused.since) >= 0);
+  return rows.map((row) => paused.get(row, Paused.link));
+}
+
+/** What there is to say of the pauses of a link, if it has had any: `paused by edge1 since 0.123 ms`, `3 pauses, 45.6 µs in all`. */
+function pausesOf({ description, view: { paused } }: Seen, link: number): string[] {
+  const row = Array.from({ length: paused.length }, (_, row) => row).find((row) => paused.get(row, Paused.link) === link);
+  if (row === undefined) return [];
+  const get = (column: number) => paused.get(row, column);
+  const since = get(Paused.since);
+  const now = since < 0 ? [] : [`paused by ${description.nodes[description.links[link].to].name} since ${moment(since, description.duration)}`];
+  return [...now, `${amount(get(Paused.count), "pauses")}, ${span(get(Paused.time))} in all`];
+}
+
 export function factsOfNode(run: Seen, node: number): Facts {
   const { nodes } = run.description;
   const { name, host } = nodes[node];
-  if (host) return [name, ...flowsOf(run, node)];
+  if (host) return [name, ...flowsOf(run, node), ...(pausedLinks(run).some((link) => run.description.links[link].from === node) ? ["its interface is paused"] : [])];
   const rows = rowsOf(run, ({ from }) => from === node);
-  return [name, `${rows.length} ${rows.length === 1 ? "port" : "ports"}: ${rows.length === 0 ? "not used" : held(run, rows)}`];
+  const facts: Facts = [name, `${rows.length} ${rows.length === 1 ? "port" : "ports"}: ${rows.length === 0 ? "not used" : held(run, rows)}`];
+  const links = pausedLinks(run).map((link) => run.description.links[link]);
+  const [obeys, pauses] = [links.filter(({ from }) => from === node), links.filter(({ to }) => to === node)].map(({ length }) => length);
+  if (obeys > 0) facts.push(`${count(obeys)} of its ports ${obeys === 1 ? "is" : "are"} paused`);
+  if (pauses > 0) facts.push(`pauses ${amount(pauses, "links")}`);
+  return facts;
 }
 
 function flowsOf({ description, view }: Seen, host: number): string[] {

@@ -1,13 +1,13 @@
 /** The network as a whole: hosts, switches, and what travels between them. */
 
-import { Surface, SMALL, drawCells, roundedRect } from "./canvas.ts";
-import { placeCaptions } from "./layout/captions.ts";
+import { Surface, SMALL, drawCells, drawPauseSign, drawStripes, roundedRect } from "./canvas.ts";
+import { labelsWithCaptions } from "./layout/captions.ts";
 import { type Point, distance } from "./layout/geometry.ts";
-import { type Label, SIDES, placeLabels, sidesAway } from "./layout/labels.ts";
+import { type Label, SIDES, sidesAway } from "./layout/labels.ts";
 import { type Lane, type Segment, awayFrom, idleIn, lanesOf } from "./layout/lanes.ts";
 import { SWITCH, isHigh, layOut } from "./layout/layout.ts";
 import { type Stop, stopsOf } from "./layout/walk.ts";
-import { Densities, type Scene, Sparks, flowOf, limitOf, styleOfRow } from "./scene.ts";
+import { Densities, type Scene, Sparks, flowOf, limitOf, pausesIn, styleOfRow } from "./scene.ts";
 import { Still } from "./still.ts";
 import { colourOf } from "../theme.ts";
 import { type Description, Place } from "../run/types.ts";
@@ -19,6 +19,9 @@ const BESIDE = 14;
 
 /** What the keyboard has is at least so large, and has so much space around it. */
 const [LEAST_SPOT, AROUND] = [6, 3];
+
+/** The sign of a pause is at least so high. */
+const LEAST_SIGN = 7;
 
 /** Of more links than these nobody sees which one passes below the other. */
 const MOST_LANES = 500;
@@ -131,24 +134,31 @@ export class Overview {
   draw(scene: Scene, sparks: Sparks, densities: Densities, now: number): void {
     this.arrange(scene);
     const context = this.surface.begin();
-    const traffic = this.traffic(context, scene, densities);
-    if (this.lanes.length > MOST_LANES) this.drawMany(context, scene, traffic);
+    const trains = Overview.showsTrains(scene);
+    const traffic = this.traffic(context, scene, trains ? undefined : densities);
+    const pauses = pausesIn(scene, trains ? undefined : densities);
+    if (this.lanes.length > MOST_LANES) this.drawMany(context, scene, traffic, pauses);
     else {
       this.drawIdle(context, scene);
-      this.lanes.forEach((_, link) => this.drawLane(context, scene, link, traffic));
+      this.lanes.forEach((_, link) => this.drawLane(context, scene, link, traffic, pauses.get(link)));
       this.drawNodes(context, scene);
     }
     this.drawPorts(context, scene);
+    for (const [link, strength] of pauses) this.drawPauseSign(context, scene, link, strength);
     this.labels.forEach((label) => label && this.drawLabel(context, scene, label));
     this.drawSparks(context, scene, sparks, now);
   }
 
   /** Of many links only what they carry is drawn anew. */
-  private drawMany(context: CanvasRenderingContext2D, scene: Scene, traffic: Traffic): void {
+  private drawMany(context: CanvasRenderingContext2D, scene: Scene, traffic: Traffic, pauses: Map<number, number>): void {
     this.below.draw(this.surface, [this.laidOut, scene.theme], (context) => {
       this.drawIdle(context, scene);
       this.lanes.forEach((_, link) => this.drawLane(context, scene, link));
     });
+    for (const [link, strength] of pauses) {
+      const lane = this.lanes[link];
+      for (const segment of lane?.segments ?? []) this.along(context, segment, () => this.drawPause(context, scene, lane!, segment, strength));
+    }
     for (const link of traffic.links) {
       const lane = this.lanes[link];
       for (const segment of lane?.segments ?? []) this.along(context, segment, () => traffic.draw(link, lane!, segment));
@@ -165,7 +175,7 @@ export class Overview {
     }
   }
 
-  private drawLane(context: CanvasRenderingContext2D, scene: Scene, link: number, traffic?: Traffic): void {
+  private drawLane(context: CanvasRenderingContext2D, scene: Scene, link: number, traffic?: Traffic, paused = 0): void {
     const lane = this.lanes[link];
     const { theme } = scene;
     for (const segment of lane?.segments ?? []) {
@@ -177,10 +187,28 @@ export class Overview {
         if (thickness >= 2.5) context.fillRect(start, -thickness / 2 - 1, length, thickness + 2);
         context.fillStyle = theme.line;
         context.fillRect(start, -thickness / 2, length, thickness);
+        if (paused > 0) this.drawPause(context, scene, lane!, segment, paused);
         traffic?.draw(link, lane!, segment);
         if (lane!.segments.length > 1) this.drawCut(context, scene, lane!, segment);
       });
     }
+  }
+
+  /** A paused lane is striped; what is on it already goes on. */
+  private drawPause(context: CanvasRenderingContext2D, { theme }: Scene, { thickness }: Lane, { start, length }: Segment, strength: number): void {
+    drawStripes(context, [start, -thickness / 2, length, thickness], theme.accent, strength);
+  }
+
+  /** The sign of a pause, where the lane leaves its port. */
+  private drawPauseSign(context: CanvasRenderingContext2D, { theme, run }: Scene, link: number, strength: number): void {
+    const lane = this.lanes[link];
+    if (!lane) return;
+    const { from } = run.description.links[link];
+    // Behind the glass of a switch's port, if there is space.
+    const glass = run.description.nodes[from].host ? 3 : (GLASS.away + GLASS.width) * (this.half / SWITCH);
+    const height = Math.max(LEAST_SIGN, lane.thickness + 4);
+    const x = Math.min(glass, Math.max(1, 0.6 * lane.segments[0].length - height));
+    this.along(context, lane.segments[0], () => drawPauseSign(context, x, 0, height, { ink: theme.accent, paper: theme.paper }, strength));
   }
 
   private drawNodes(context: CanvasRenderingContext2D, scene: Scene): void {
@@ -193,8 +221,9 @@ export class Overview {
     return scene.speed / 60 < Math.max(...delays, 1) / 5;
   }
 
-  private traffic(context: CanvasRenderingContext2D, scene: Scene, densities: Densities): Traffic {
-    if (!Overview.showsTrains(scene)) {
+  /** With `densities`, the share of each flow where trains are too fast. */
+  private traffic(context: CanvasRenderingContext2D, scene: Scene, densities: Densities | undefined): Traffic {
+    if (densities) {
       return { links: densities.links.keys(), draw: (link, lane, segment) => this.drawDensity(context, scene, densities.links.get(link), lane, segment) };
     }
     const { rows } = scene.run.view;
@@ -365,8 +394,8 @@ export class Overview {
     const named = description.nodes.map(({ name, host }, index) => ({
       ...this.places[index], name, host, radius: this.sizes[index], sides: host ? sidesAway(this.places[hangsOn.get(index) ?? index], this.places[index]) : SIDES,
     }));
-    const labels = placeLabels(named, [width, height], measure);
-    this.labels = [...labels, ...placeCaptions(named, labels, [width, height], measure)];
+    const { labels, captions } = labelsWithCaptions(named, [width, height], measure);
+    this.labels = [...labels, ...captions];
     this.lanes = lanesOf(description, layout);
     this.idle = idleIn(description, layout, this.lanes);
   }

@@ -3,7 +3,7 @@
 import { CloseUp } from "./closeup/closeup.ts";
 import type { Drag } from "./closeup/frame.ts";
 import { h } from "../dom.ts";
-import { type Facts, factsOfLink, factsOfNode, sentenceOf } from "./facts.ts";
+import { type Facts, factsOfLink, factsOfNode, pausedLinks, sentenceOf } from "./facts.ts";
 import { type Stop, following } from "./layout/walk.ts";
 import { Overview } from "./overview.ts";
 import type { Run } from "../run/run.ts";
@@ -72,7 +72,7 @@ export class Pane {
     network.addEventListener("click", (event) => this.tap(event as PointerEvent));
     network.addEventListener("pointermove", (event) => {
       const node = this.scene && this.overview.nodeAt(this.scene, event.offsetX, event.offsetY, 4);
-      network.title = node === undefined ? "" : this.run.description.nodes[node].name;
+      network.title = node === undefined ? this.pausedAt(event.offsetX, event.offsetY) : this.run.description.nodes[node].name;
     });
     if (mayDrag) this.listen(port);
   }
@@ -154,6 +154,12 @@ export class Pane {
     if (stop) this.point(stop, x, y);
     else this.tip.close();
     if (port !== undefined) this.events.choosePort(this.run, port);
+  }
+
+  /** What the pointer says of a paused link. */
+  private pausedAt(x: number, y: number): string {
+    const link = this.scene && this.overview.linkAt(this.scene, x, y, 4);
+    return link !== undefined && pausedLinks(this.run).includes(link) ? `${this.run.description.links[link].name}: paused` : "";
   }
 
   /** Shows which thing a note is about; the keyboard goes on from there. */

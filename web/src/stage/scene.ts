@@ -6,7 +6,7 @@ import type { DiscardEvent, Run } from "../run/run.ts";
 import { colourOf, type Theme } from "../theme.ts";
 import { Flag, type LinkInfo, Place } from "../run/types.ts";
 import { goesTo } from "../run/network.ts";
-import { Row } from "../run/view.ts";
+import { Paused, Row } from "../run/view.ts";
 
 export interface Scene {
   run: Run;
@@ -25,6 +25,8 @@ const LIFE = 1.6;
 const LIFE_REDUCED = 2.4;
 /** A share that is no longer seen. */
 const NOTHING = 1e-3;
+/** A share of pauses that is no longer seen. */
+const LEAST_PAUSE = 0.02;
 /** The most sparks at a time. */
 const MOST_SPARKS = 40;
 
@@ -122,7 +124,12 @@ export class Densities {
   readonly buffers = new Map<number, Map<number, number>>();
   /** By link, as above: of what goes to the port that is shown. */
   readonly towards = new Map<number, Map<number, number>>();
+  /** By link: the share of the last moments for which its port was paused. */
+  readonly pauses = new Map<number, number>();
   private port = -1;
+  /** When it was looked last, and how long each port had been paused by then. */
+  private seen = Number.POSITIVE_INFINITY;
+  private readonly pausedFor = new Map<number, number>();
 
   update(scene: Scene, weight: number): void {
     if (scene.port !== this.port) this.towards.clear();
@@ -144,13 +151,40 @@ export class Densities {
     blend(this.links, seen[0], weight);
     blend(this.buffers, seen[1], weight);
     blend(this.towards, seen[2], weight);
+    this.updatePauses(scene, weight);
+  }
+
+  private updatePauses(scene: Scene, weight: number): void {
+    const { paused, now } = scene.run.view;
+    const passed = now - this.seen;
+    // Between two answers of the engine nothing is known.
+    if (passed === 0 && scene.speed > 0) return;
+    this.seen = now;
+    for (let row = 0; row < paused.length; row++) {
+      const get = (column: number) => paused.get(row, column);
+      const [link, time] = [get(Paused.link), get(Paused.time)];
+      const share = passed > 0 ? Math.min(1, Math.max(0, time - (this.pausedFor.get(link) ?? 0)) / passed) : Number(get(Paused.since) >= 0);
+      this.pausedFor.set(link, time);
+      this.pauses.set(link, (this.pauses.get(link) ?? 0) * (1 - weight) + share * weight);
+    }
   }
 
   clear(): void {
+    this.pauses.clear();
+    this.pausedFor.clear();
+    this.seen = Number.POSITIVE_INFINITY;
     this.links.clear();
     this.buffers.clear();
     this.towards.clear();
   }
+}
+
+/** How strongly a link is drawn as paused: wholly or not at all, and where cells are too fast for as much of the time as it is. */
+export function pausesIn(scene: Scene, densities: Densities | undefined): Map<number, number> {
+  if (densities) return new Map([...densities.pauses].filter(([, share]) => share > LEAST_PAUSE));
+  const { paused } = scene.run.view;
+  const rows = Array.from({ length: paused.length }, (_, row) => row).filter((row) => paused.get(row, Paused.since) >= 0);
+  return new Map(rows.map((row) => [paused.get(row, Paused.link), 1]));
 }
 
 function blend(into: Map<number, Map<number, number>>, seen: Map<string, number>, weight: number): void {

@@ -7,6 +7,7 @@ import type { Run } from "../run/run.ts";
 import { US } from "../run/types.ts";
 import { amount, count, moment } from "../text/format.ts";
 import { prefersReducedMotion } from "../theme.ts";
+import { pausedLinks } from "./facts.ts";
 import { Pane } from "./pane.ts";
 import { type Scene, heldUnit, limitOf } from "./scene.ts";
 import { Strip } from "./strip/strip.ts";
@@ -144,6 +145,6 @@ export class Stage {
     for (let row = 0; row < view.ports.length; row++) if (view.ports.get(row, Port.link) === port) held = view.ports.get(row, Port.occupancy);
     const limit = limitOf(link);
     const text = limit === null ? amount(held, heldUnit(link)) : `${count(held)} of ${amount(limit, heldUnit(link))}`;
-    byId("status").textContent = `${moment(now, description.duration)}: port ${link.name} holds ${text}.`;
+    byId("status").textContent = `${moment(now, description.duration)}: port ${link.name} holds ${text}${pausedLinks(run).includes(port) ? " and is paused" : ""}.`;
   }
 }

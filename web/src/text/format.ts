@@ -100,6 +100,12 @@ export function bytes(value: number): string {
   return `${short(number, MEASURED)} ${prefix}B`;
 }
 
+/** Bytes that grow while somebody looks at them: as many digits at every moment. */
+export function growing(value: number): string {
+  const [number, prefix] = scaled(value, PREFIXES);
+  return `${prefix === "" ? count(number) : significant(number, MEASURED)} ${prefix}B`;
+}
+
 export function metric(value: number | null, unit: string, digits = MEASURED): string {
   if (value === null) return "–";
   const [number, name] = unit === "s" ? scaled(value * S, TIMES) : PREFIXED.includes(unit) ? scaled(value, PREFIXES) : [value, ""];

@@ -3,16 +3,18 @@
 //!
 //! EPD guesses with its threshold how much space the frames in progress still need. Under this policy the first cell of a frame
 //! reserves a maximum frame (M), each further cell uses one cell of the reservation, and the last cell returns the rest. The
-//! available buffer space is B = Q - (cells in the buffer) - (cells reserved and not yet arrived). A frame is admitted while
-//! B > 0. If there is no space and the VC is below its part of the buffer, last frames of the VC furthest above its own part
-//! are pushed out until there is. They are also pushed out when a cell within a frame finds the buffer full. Nearly all
-//! of the buffer is in use, and hardly a frame is broken. The policy needs two counters per VC, and a buffer in which the last
-//! frame of a VC can be found.
+//! available buffer space is B = Q - (cells in the buffer) - (cells reserved and not yet arrived), where Q is the size of the buffer. A
+//! frame is admitted while B > 0. If there is no space, and a frame of M more leaves the VC within its own part of the buffer, last frames
+//! of the VC furthest above its own part, or least below it, are pushed out until there is. They are also pushed out when a cell within
+//! a frame finds the buffer full, whatever its VC has; if no other frame can be, its own is, as long as none of it has been sent. Nearly
+//! all of the buffer is in use, and hardly a frame is broken. The policy needs two counters per VC, and a buffer in which the last frame of
+//! a VC can be found. M is the maximum frame size of the VC (`vc.mfs`).
 //!
 //! B > 0 promises one cell, not M: up to M - 1 cells more than there are can be reserved. The frame is then saved by the cells
-//! that leave in the meantime, or by push-out. `admission = "whole-frame"` requires B >= M instead; then no frame of at most M
-//! cells ever meets a full buffer. Cells of a frame beyond M have no reservation: each takes one cell of B as it arrives. A
-//! frame that never ends (its last cell was lost before this port, and no other follows) keeps its reservation.
+//! that leave in the meantime, or by push-out. `admission = "whole-frame"` requires B >= M instead; then no frame meets a full buffer
+//! with a cell behind its first one, as long as no VC sends frames longer than its M. Cells of a frame beyond M have no reservation: each
+//! takes one cell of B as it arrives, be it one that others have reserved. A frame that never ends (its last cell was lost before this
+//! port, and no other follows) keeps its reservation.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;

@@ -7,8 +7,8 @@
 //! controller** holds the addresses of all cells in their order of service, and pops frames off a stack.
 //!
 //! The victim is the VC with the most illegal frames on its stack, so no search over counters is needed. Frames are popped until
-//! more than M cells are gone and there is space. That is not the VC with the largest excess in cells, and not only until B > 0, so
-//! the two descriptions choose differently at times: see the explanation page on push-out.
+//! more than M cells are gone and there is space, or until the stacks of all other VCs are empty. That is not the VC with the largest
+//! excess in cells, and not only until B > 0, so the two descriptions choose differently at times: see the explanation page on push-out.
 //!
 //! The described registers shift all addresses at once when one is removed. In this implementation each VC has its own list, in
 //! the same order, so the cost of a removal does not depend on the number of cells.

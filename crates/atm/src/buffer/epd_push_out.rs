@@ -1,12 +1,16 @@
 //! EPD with push-out: a VC below its part of the buffer is admitted above the threshold too, and displaces frames of the VC
 //! that is furthest above its own part.
 //!
-//! The policy joins partial buffer sharing (admit below a threshold) with push-out. Frames of the VC with the largest excess
-//! are pushed out, last frame first, until the buffer is below the threshold again and the arriving cell fits. A frame that is
-//! partly transmitted stays. With `until = "room"` frames are pushed out only until a maximum frame of the VC fits, or the buffer is below
-//! the threshold. In a FIFO the policy helps to keep guaranteed rates and protects VCs that behave from those that do not. The state is
-//! that of EPD, the number of cells of each VC, and an index of the buffer that finds the last frame of a VC. An overflow in the middle of
-//! a frame breaks it as in EPD, unless frames are pushed out then too; [`super::abs_push_out`] avoids that.
+//! Below the threshold every frame is admitted (partial buffer sharing). From it on, a frame is admitted only if one maximum frame more
+//! (`vc.mfs`) leaves its VC within its own part of the buffer, and other frames can be pushed out for it: those of the VC furthest
+//! above its own part, or least below it, last frame first, until the buffer is below the threshold again and the arriving cell fits. A
+//! frame of which a cell has been or is being transmitted stays. With `until = "room"` frames are pushed out only until a maximum frame of
+//! the VC fits, or the buffer is below the threshold.
+//!
+//! In a FIFO the policy helps to keep guaranteed rates and protects VCs that behave from those that do not. The state is that of EPD, the
+//! number of cells of each VC, and an index of the buffer that finds the last frame of a VC. An overflow in the middle of a frame
+//! breaks it as in EPD; with `until = "room"` frames of others are pushed out then, too. [`super::abs_push_out`] avoids most overflows. The
+//! explanation page on push-out has the formula of the parts.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;

@@ -1,15 +1,17 @@
 //! Improved virtual queuing: [`super::virtual_queuing`] in which an idle VC saves service, down to a bound.
 //!
 //! The variable M of a VC is its excess: the cells accepted so far less its fair part of the cells sent. It may be negative, so
-//! a VC that pauses, or that is in slow start, gets the missed service later. As long as no M touches the bound -w, VCs with
-//! equal M have had exactly equal service (Wu, Siu and Ren, theorem 2). Frames are refused by M, which makes long-run
-//! throughput equal. Even per-VC queues do not achieve that for bursty sources. The state is that of virtual queuing: a counter
-//! and a list entry for each VC.
+//! a VC that pauses, or that is in slow start, gets the missed service later. As long as no M touches the bound -w, VCs of equal
+//! weight whose M is equal at the end of a round have had equally many cells accepted (Wu, Siu and Ren, theorem 2). Frames are refused by
+//! M, from the threshold on, which makes long-run throughput equal. Even per-VC queues do not achieve that for bursty sources. The state is
+//! that of virtual queuing: a counter and a list entry for each VC. Shares, weights and the dynamic threshold are those of virtual
+//! queuing, too.
 //!
-//! The bound limits the burst of a VC after a pause to w cells more than its share. The paper gives no number. The default
-//! is the space above the threshold divided by the number of VCs, rounded down and whatever their weights: the saved service of one VC
-//! takes its part of that space and no more, and that of all VCs together just fills the buffer. With a fixed threshold, frames admitted below it and the shares
-//! themselves can still overfill the buffer; a frame that overflows is broken as in EPD.
+//! The bound limits the burst of a VC after a pause to w cells more than its share, and the rest of the frame that reaches it. The paper
+//! gives no number. The default is the space above the threshold divided by the number of VCs, rounded down and whatever their weights:
+//! the saved service of one VC takes its part of that space and no more, and that of all VCs together just fills the buffer. With a
+//! bound of 0 this is virtual queuing. With a fixed threshold, frames admitted below it and the shares themselves can still overfill the
+//! buffer; a frame that overflows is broken as in EPD.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;

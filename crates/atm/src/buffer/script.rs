@@ -1,8 +1,8 @@
 //! A policy written in the scenario: a rule in a small language says which frames to admit.
 //!
-//! The rule is evaluated at the first cell of each frame for which the buffer has space. The frame is admitted if the rule is
-//! true. The rest of a frame is handled as in [`super::ppd`]. The rule reads what a switch with per-VC accounting has. The
-//! language has whole numbers and truth values, no loops, and no operation that can fail.
+//! The rule is evaluated at the first cell of each frame for which the buffer has space, before that cell is counted. The frame is
+//! admitted if the rule is true. The rest of a frame is handled as in [`super::ppd`]. The rule reads what a switch with per-VC accounting
+//! has. The language has whole numbers and truth values, no loops, and no operation that can fail.
 //!
 //! EPD is `occupancy < high`. A rule close to ESPD, whose VCs give way one by one, is
 //! `if refused { occupancy < low } else { occupancy < high }`.
@@ -66,7 +66,8 @@ pub struct Params {
     /// An expression that is true for frames to admit. In the buffer's units: `occupancy`, `capacity`, the thresholds `low` and `high`,
     /// `vc_occupancy` (of the VC), `low_priority_occupancy` (of CLP = 1). Counts: `active_vcs` (VCs with something in the buffer), `vcs` (all
     /// of the port), the VC's `longest_frame` and `weight`. True or false: `low_priority` (the frame has CLP = 1), `capable` (its transport
-    /// answers congestion marks), `last` (its first cell is also its last), `refused` (the rule refused the VC's previous frame).
+    /// answers congestion marks), `last` (its first cell is also its last), `refused` (the rule was false for the VC's previous frame; one that
+    /// found the buffer full does not count).
     pub rule: RuleText,
     /// What the rule calls `low`.
     pub low: Level,

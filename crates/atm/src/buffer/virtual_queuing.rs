@@ -2,18 +2,23 @@
 //!
 //! The number of cells that a VC has in a FIFO says little about its service rate. Virtual queuing therefore keeps a virtual
 //! queue for each VC. An accepted cell adds one to the virtual queue of its VC. A transmitted cell, of whichever VC, takes one
-//! from the next virtual queue in round-robin order. Above the threshold a frame is refused if the virtual queue of its VC has
-//! reached its share of the threshold. The fairness comes near that of per-VC queues with the memory of a FIFO: a counter and
-//! a list entry for each VC. A VC of weight w has w times the share, and in its turn w cells are taken from its virtual queue, if it has
-//! so many.
+//! from the next virtual queue in round-robin order. From the threshold on a frame is refused if the virtual queue of its VC has
+//! reached its share of the threshold. The fairness comes near that of per-VC queues, at the price of a counter and a list entry
+//! for each VC beside one FIFO.
 //!
 //! A virtual queue is never negative, so a VC whose virtual queue is empty for a while loses that service for good. Sources
 //! that send in bursts lose it; [`super::improved_virtual_queuing`] lets them save it.
 //!
-//! The share is the threshold divided by the number of VCs set up at the port, active or not. The others cannot use what idle
-//! VCs leave, unless the discard threshold is dynamic (`dynamic-threshold`). A VC that has just its share then counts as one that
-//! wants more, and the share is the fixed one while no VC has as much. A round is over when the VC that was the last in the list at its
-//! start has had its turn.
+//! The share is the threshold divided by the number of VCs set up at the port, active or not; the others cannot use what idle VCs
+//! leave. Where VCs have weights (`vc.weight`), a VC of weight k has k of as many parts as all weights add up to, and in its turn k cells
+//! are taken from its virtual queue, if it has so many.
+//!
+//! With `dynamic-threshold` the VCs that have less than this fixed share keep what they have of the threshold, and what they leave of it
+//! is divided among the others. A VC that has just its fixed share is one of the others. While no VC has as much, the share is the fixed
+//! one. It is computed anew after each round of service: when the VC that was the last in the list at the start of the round has had
+//! its turn.
+//!
+//! A virtual queue counts cells or packets, so a buffer whose size is in bytes is refused.
 
 use celltrain_engine::Time;
 use schemars::JsonSchema;

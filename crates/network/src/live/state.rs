@@ -70,6 +70,30 @@ pub struct PortState {
     pub captured: Vec<Vc>,
 }
 
+/// The pauses of a port that has been paused, at a moment (priority flow control).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pauses {
+    /// The link whose port is paused by the switch at its end, by its number in the graph.
+    pub link: usize,
+    /// When the pause arrived in which the port is; none if it is in none. It still sends the unit that it had begun.
+    pub since: Option<Time>,
+    /// How many have arrived since the start.
+    pub count: u64,
+    /// How long they have been together.
+    pub time: Time,
+}
+
+/// A pause that has arrived at a port, or the end of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PauseSignal {
+    /// When it arrived.
+    pub at: Time,
+    /// The link of the port.
+    pub link: usize,
+    /// Whether a pause begins.
+    pub begins: bool,
+}
+
 /// A flow at a moment. Bare cells have no windows, and short flows no common one.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FlowState {

@@ -68,6 +68,8 @@ pub(super) struct Pausing {
     pub(super) count: u64,
     /// How long those that have ended were together.
     pub(super) time: Span,
+    /// When each began and ended, if somebody watches.
+    pub(super) log: Option<Box<Vec<(Instant, bool)>>>,
 }
 
 impl Pausing {

@@ -1,15 +1,36 @@
 //! What a viewer may read of a port.
 
 use celltrain_atm::{Cell, buffer::BufferPolicy, with_policy};
-use celltrain_engine::{Time, stream::StreamId};
+use celltrain_engine::{Instant, Time, stream::StreamId};
 
 use super::{AnyCore, Port, with_core};
 use crate::discards::DiscardLog;
 
 impl Port {
-    /// Keeps a log of discards from now on.
+    /// Keeps logs of discards and of pauses from now on.
     pub(crate) fn watch(&mut self) {
         with_core!(&mut self.core, core => core.log.get_or_insert_default());
+        if let AnyCore::Stored(core) = &mut self.core {
+            core.service.pauses.log.get_or_insert_default();
+        }
+    }
+
+    /// When the pause began in which the port is, if it is in one.
+    pub(crate) fn paused_since(&self) -> Option<Instant> {
+        match &self.core {
+            AnyCore::Cells(_) | AnyCore::Packets(_) => None,
+            AnyCore::Stored(core) => core.service.pauses.since,
+        }
+    }
+
+    /// Hands over when pauses began and ended since the last call, if somebody watches.
+    pub(crate) fn take_pauses(&mut self) -> Vec<(Instant, bool)> {
+        match &mut self.core {
+            AnyCore::Cells(_) | AnyCore::Packets(_) => Vec::new(),
+            AnyCore::Stored(core) => {
+                core.service.pauses.log.as_mut().map(|log| std::mem::take(&mut **log)).unwrap_or_default()
+            }
+        }
     }
 
     /// The log of discards, if one is kept.

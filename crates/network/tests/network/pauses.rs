@@ -1,9 +1,12 @@
 //! Priority flow control: switches pause the links that bring them too much (IEEE 802.1Qbb with one class).
 
-use celltrain_engine::time::MILLISECOND;
-use celltrain_network::RunResult;
+use celltrain_engine::time::{MICROSECOND, MILLISECOND};
+use celltrain_network::{
+    RunResult,
+    live::{PauseSignal, Pauses},
+};
 
-use crate::common::{assert_same_in_any_order, error, load, names, run_traced, value};
+use crate::common::{assert_same_in_any_order, error, live, load, names, run_traced, value};
 
 /// Packets of TCP from fifteen hosts to one, over switches of a fat tree, and back.
 const INCAST: &str = r#"
@@ -107,6 +110,33 @@ fn a_paused_link_carries_what_the_next_one_takes() {
     assert!((13.0..=12.0 + 7.0 + 2.0).contains(&most), "{most}");
     // From the largest occupancy to 8 cells and back takes at least 5 cells of 20 us, and no longer than the largest occupancy lasts.
     assert!(pauses > 1000.0 && pauses < 10_000.0, "{pauses}");
+}
+
+/// The source sends a cell every 10 us, and the next link takes one every 20 us from 45 us on. With the 24th cell, at 275 us, the switch
+/// holds 13, and the pause takes 35 us; it holds 8 of the 31 that were sent by then when the 23rd has left, at 505 us.
+#[test]
+fn a_viewer_sees_a_pause_from_its_arrival_to_that_of_its_end() {
+    let mut live = live(&load(OVERLOAD, &[("traffic.start", "0 s"), ("duration", "1 ms")]));
+    let link = (0..live.graph().links.len()).find(|&link| live.graph().link_name(link).starts_with("src"));
+    let link = link.expect("the source has a link");
+    let microseconds = |time: u64| time * MICROSECOND;
+    let mut state_at = |time| {
+        live.advance(time, &mut || false);
+        live.pauses().find(|pauses| pauses.link == link)
+    };
+    let begin = microseconds(310);
+    assert_eq!(state_at(begin), None, "what happens at a time is seen after it");
+    // Within this picosecond: a whole one has not passed since.
+    let pauses = Pauses { link, since: Some(begin), count: 1, time: 0 };
+    assert_eq!(state_at(begin + 1), Some(pauses));
+    let end = microseconds(540);
+    assert_eq!(state_at(end), Some(Pauses { time: end - begin - 1, ..pauses }));
+    assert_eq!(state_at(end + 1), Some(Pauses { since: None, time: end - begin, ..pauses }));
+    let signals = live.drain_pauses();
+    assert!(live.drain_pauses().is_empty());
+    let of_source: Vec<_> = signals.iter().filter(|signal| signal.link == link).copied().collect();
+    let signal = |at, begins| PauseSignal { at, link, begins };
+    assert_eq!(of_source, [signal(begin, true), signal(end, false)]);
 }
 
 /// The source is done before its only pause arrives: it lasts until the switch holds little enough, although there is nothing to send.

@@ -8,12 +8,12 @@
  */
 
 import { Surface } from "../canvas.ts";
-import { Densities, type Scene, Sparks, levelsOf, slotOf } from "../scene.ts";
+import { Densities, type Scene, Sparks, levelsOf, pausesIn, slotOf } from "../scene.ts";
 import type { LevelInfo } from "../../run/types.ts";
 import { inputsOf } from "../../run/network.ts";
 import { type Drag, heightOf, frameOf, type Picture } from "./frame.ts";
 import { drawGlass } from "./glass.ts";
-import { drawCellsOnLanes, drawGates, drawLanes, drawPlates, drawSharesOnLanes } from "./lanes.ts";
+import { drawCellsOnLanes, drawGates, drawLanes, drawPauseSigns, drawPlates, drawSharesOnLanes } from "./lanes.ts";
 import { drawLevels } from "./levels.ts";
 import { drawLosses } from "./losses.ts";
 
@@ -67,11 +67,13 @@ export class CloseUp {
     const { inputs, lanes, places } = this;
     const picture: Picture = { context: this.surface.begin(), width: this.surface.width, scene, frame: this.frame(scene), inputs, lanes, places };
     const cells = CloseUp.showsCells(scene);
-    drawLanes(picture);
+    const pauses = pausesIn(scene, cells ? undefined : densities);
+    drawLanes(picture, pauses);
     drawGates(picture);
     if (cells) drawCellsOnLanes(picture);
     else drawSharesOnLanes(picture, densities);
     drawPlates(picture);
+    drawPauseSigns(picture, pauses);
     drawGlass(picture, cells ? undefined : densities);
     drawLevels(picture, this.drag);
     drawLosses(picture, sparks, now);

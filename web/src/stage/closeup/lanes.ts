@@ -1,6 +1,6 @@
 /** The lanes on both sides of the buffer, where they come from and lead to, and what is on them. */
 
-import { type CellStyle, SMALL, drawCells, drawPixels } from "../canvas.ts";
+import { type CellStyle, SMALL, drawCells, drawPauseSign, drawPixels, drawStripes } from "../canvas.ts";
 import { fitted } from "../layout/labels.ts";
 import { Densities, flowOf, slotOf, styleOfRow } from "../scene.ts";
 import { colourOf, mix, pixelOf } from "../../theme.ts";
@@ -14,7 +14,8 @@ const [MOST_NAMED, MOST_CAPTIONED] = [10, 8];
 /** The height of a line of a name, and of its plate. */
 const [LINE, PLATE] = [12, 16];
 
-export function drawLanes(picture: Picture): void {
+/** `pauses`: how strongly links are drawn as paused. */
+export function drawLanes(picture: Picture, pauses: Map<number, number>): void {
   const { context, scene, frame, lanes } = picture;
   context.fillStyle = scene.theme.line;
   if (isCrowded(picture)) {
@@ -28,6 +29,37 @@ export function drawLanes(picture: Picture): void {
   }
   const [y, height] = laneOut(picture);
   context.fillRect(frame.right + GAP, y, endOut(picture) - frame.right - GAP, height);
+  const { accent } = scene.theme;
+  const out = pauses.get(scene.port) ?? 0;
+  if (out > 0) drawStripes(context, [frame.right + GAP, y, endOut(picture) - frame.right - GAP, height], accent, out);
+  if (isCrowded(picture)) return;
+  lanes.forEach((link, place) => {
+    const strength = pauses.get(link) ?? 0;
+    const [top, high] = laneIn(picture, place);
+    if (strength > 0) drawStripes(context, [0, top, frame.left - GAP, high], accent, strength);
+  });
+}
+
+/** Two bars in front of what may not go on: at the buffer, and where the lanes of links that are paused come in. */
+export function drawPauseSigns(picture: Picture, pauses: Map<number, number>): void {
+  const { context, scene, frame, lanes } = picture;
+  const { accent, paper } = scene.theme;
+  const out = pauses.get(scene.port) ?? 0;
+  if (out > 0) {
+    const [y, height] = laneOut(picture);
+    drawPauseSign(context, frame.right + GAP + 1, y + height / 2, height + 6, { ink: accent, paper }, out);
+    context.font = SMALL;
+    [context.textAlign, context.textBaseline, context.fillStyle, context.globalAlpha] = ["left", "bottom", accent, out];
+    context.fillText("paused", frame.right + GAP + 1, y - 5);
+    context.globalAlpha = 1;
+  }
+  if (lanes.length > MOST_NAMED) return;
+  lanes.forEach((link, place) => {
+    const strength = pauses.get(link) ?? 0;
+    const [y, height] = laneIn(picture, place);
+    // Behind the name of where it comes from, which takes half of the way at the most.
+    if (strength > 0) drawPauseSign(context, frame.left / 2 + 8, y + height / 2, height + 4, { ink: accent, paper }, strength);
+  });
 }
 
 /** Where lanes come from and lead to: small plates at their far ends. */

@@ -1,6 +1,6 @@
 /** What rows of nodes are called where not each of them has space for its name: `edge1–32` beside the row. */
 
-import { type Label, type Named, boxOf, boxOfMark, isFree } from "./labels.ts";
+import { type Box, type Label, type Named, boxOf, boxOfMark, isFree, placeLabels } from "./labels.ts";
 
 /** A row is no higher than this, as hosts may stand in several lines. */
 const HIGH = 40;
@@ -17,24 +17,46 @@ interface Row {
   nodes: number[];
 }
 
+/** A caption and the nodes that it names, whose own labels it takes the place of. */
+export interface Caption extends Label {
+  nodes: number[];
+}
+
+/** The names of nodes, and one for all in rows in which few have space: no name stands there twice. */
+export function labelsWithCaptions(nodes: Named[], size: [number, number], measure: (text: string) => number): { labels: (Label | undefined)[]; captions: Caption[] } {
+  const labels = placeLabels(nodes, size, measure);
+  const captions = placeCaptions(nodes, labels, size, measure);
+  const captioned = new Set(captions.flatMap((caption) => caption.nodes));
+  return { labels: labels.map((label, node) => (captioned.has(node) ? undefined : label)), captions };
+}
+
 /** The captions of rows in which many nodes have no label. */
-export function placeCaptions(nodes: Named[], labels: (Label | undefined)[], size: [number, number], measure: (text: string) => number): Label[] {
-  const taken = [...nodes.map(boxOfMark), ...labels.filter((label) => label !== undefined).map((label) => boxOf(label, measure(label.text)))];
-  return rowsOf(nodes).flatMap((row) => {
-    if (row.nodes.filter((node) => labels[node]).length > ENOUGH * row.nodes.length) return [];
-    const members = row.nodes.map((node) => nodes[node]);
-    const x = Math.min(...members.map(({ x, radius }) => x - radius)) - AWAY;
-    const y = (Math.min(...members.map(({ y }) => y)) + Math.max(...members.map(({ y }) => y))) / 2;
-    for (const length of LENGTHS) {
-      const stem = row.stem.length > length ? `${row.stem.slice(0, length)}…` : row.stem;
-      const label: Label = { text: `${stem}${row.numbers[0]}–${row.numbers.at(-1)}`, x, y, align: "right" };
-      const box = boxOf(label, measure(label.text));
-      if (!isFree(box, taken, size)) continue;
-      taken.push(box);
-      return [label];
-    }
-    return [];
-  });
+export function placeCaptions(nodes: Named[], labels: (Label | undefined)[], size: [number, number], measure: (text: string) => number): Caption[] {
+  const marks = nodes.map(boxOfMark);
+  const boxes = labels.map((label) => label && boxOf(label, measure(label.text)));
+  const captions: Caption[] = [];
+  for (const row of rowsOf(nodes)) {
+    if (row.nodes.filter((node) => labels[node]).length > ENOUGH * row.nodes.length) continue;
+    const mine = new Set([...captions.flatMap(({ nodes }) => nodes), ...row.nodes]);
+    const others = boxes.filter((box, node) => box && !mine.has(node)) as Box[];
+    const taken = [...marks, ...others, ...captions.map((caption) => boxOf(caption, measure(caption.text)))];
+    const caption = captionOf(row, nodes, taken, size, measure);
+    if (caption) captions.push(caption);
+  }
+  return captions;
+}
+
+/** The longest caption of a row that has space beside it. */
+function captionOf(row: Row, nodes: Named[], taken: Box[], size: [number, number], measure: (text: string) => number): Caption | undefined {
+  const members = row.nodes.map((node) => nodes[node]);
+  const x = Math.min(...members.map(({ x, radius }) => x - radius)) - AWAY;
+  const y = (Math.min(...members.map(({ y }) => y)) + Math.max(...members.map(({ y }) => y))) / 2;
+  for (const length of LENGTHS) {
+    const stem = row.stem.length > length ? `${row.stem.slice(0, length)}…` : row.stem;
+    const caption: Caption = { text: `${stem}${row.numbers[0]}–${row.numbers.at(-1)}`, x, y, align: "right", nodes: row.nodes };
+    if (isFree(boxOf(caption, measure(caption.text)), taken, size)) return caption;
+  }
+  return undefined;
 }
 
 /** Nodes whose names differ in their number alone, and that stand beside each other in its order. */

@@ -1,15 +1,18 @@
 /** A panel of the strip on the canvas: its frame, its curves, dots and marks, and the axis below all of them. */
 
-import { SMALL, drawPixels } from "../canvas.ts";
+import { SMALL, drawPixels, drawStripes } from "../canvas.ts";
 import { tick } from "../../text/format.ts";
 import { type Theme, mix, pixelOf } from "../../theme.ts";
 import { type Crowds, MOST_STROKES, placesOf } from "./crowd.ts";
-import type { Curve, Dot, Mark, Panel } from "./panels.ts";
+import type { Curve, Dot, Mark, Panel, Stretch } from "./panels.ts";
 import { type Window, samplesIn } from "./window.ts";
 
 /** Space for names and values at the left of all panels, and for nothing at their right. */
 export const LABELS = 78;
 export const RIGHT = 8;
+/** The sample of a hatching beside its meaning, and how strong a hatching is below curves. */
+const SWATCH = 16;
+const HATCHED = 0.45;
 /** The height of the axis. */
 export const AXIS = 20;
 
@@ -39,6 +42,11 @@ export function drawPanel(sheet: Sheet, panel: Panel, times: number[], y: number
   context.fillText(panel.unit(panel.top), 0, y + 15);
   context.textBaseline = "bottom";
   context.fillText(panel.bottom ? panel.unit(panel.bottom) : "0", 0, bottom + 1);
+  if (panel.hatched) {
+    drawStripes(context, [0, y + 33, SWATCH, 8], theme.accent, 1);
+    context.textBaseline = "middle";
+    context.fillText(panel.hatched, SWATCH + 4, y + 37.5);
+  }
   context.strokeStyle = theme.line;
   context.lineWidth = 1;
   context.beginPath();
@@ -49,6 +57,12 @@ export function drawPanel(sheet: Sheet, panel: Panel, times: number[], y: number
   context.beginPath();
   context.rect(LABELS, y - 2, width - LABELS - 6, height + 4);
   context.clip();
+  for (const [from, to] of merged(panel.stretches ?? [], sheet)) {
+    drawStripes(context, [from, y, to - from, height], theme.accent, HATCHED);
+    // Short ones are seen here.
+    context.fillStyle = theme.accent;
+    context.fillRect(from, bottom - 3, to - from, 3);
+  }
   for (const units of panel.levels) drawLevel(sheet, level(units));
   const { curves } = panel;
   const isCrowd = curves.length > MOST_STROKES;
@@ -60,6 +74,20 @@ export function drawPanel(sheet: Sheet, panel: Panel, times: number[], y: number
   drawDots(sheet, panel.dots ?? [], level);
   drawMarks(sheet, panel.marks, y);
   context.restore();
+}
+
+/** Where on the sheet stretches are: those that no pixel tells apart are one, and none is narrower than a pixel. */
+export function merged(stretches: Stretch[], { window: { from, to }, x }: Pick<Sheet, "window" | "x">): [number, number][] {
+  const parts: [number, number][] = [];
+  for (const { at, until } of stretches) {
+    if (until < from || at > to) continue;
+    const left = x(Math.max(at, from));
+    const right = Math.max(x(Math.min(until, to)), left + 1);
+    const last = parts.at(-1);
+    if (last && left - last[1] < 1) last[1] = Math.max(last[1], right);
+    else parts.push([left, right]);
+  }
+  return parts;
 }
 
 /** A threshold. */

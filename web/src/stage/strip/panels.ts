@@ -26,6 +26,12 @@ export interface Mark {
   colour: string;
 }
 
+/** A time for which something lasted: a hatched part of a panel. */
+export interface Stretch {
+  at: number;
+  until: number;
+}
+
 /** Something with a value of its own: a dot. */
 export interface Dot {
   at: number;
@@ -38,6 +44,9 @@ export interface Panel {
   title: string;
   curves: Curve[];
   dots?: Dot[];
+  /** What is hatched, in the order of time, and what that means. */
+  stretches?: Stretch[];
+  hatched?: string;
   /** The lowest value; zero if not given, and logarithmic above it if it is. */
   bottom?: number;
   top: number;
@@ -84,8 +93,9 @@ function queue({ scene, ghost, window }: Shown): Panel {
   const marks = run.discards.filter((discard) => discard.link === scene.port).map(({ at }) => ({ at, colour: theme.accent }));
   const most = topOf(curves, 10, scene, window);
   const limit = limitOf(link);
+  const stretches = run.pauses.filter((pause) => pause.link === scene.port);
   return {
-    title: "Queue", curves, marks, top: limit !== null && limit < 4 * most ? limit : most,
+    title: "Queue", curves, marks, ...(stretches.length > 0 && { stretches, hatched: "paused" }), top: limit !== null && limit < 4 * most ? limit : most,
     unit: (value) => amount(value, heldUnit(link)),
     levels: levelsOf(link).map((level) => level.units),
   };

@@ -109,6 +109,9 @@ impl PortCore<Stored> {
         self.advance_to(policy, at, streams);
         let pauses = &mut self.service.pauses;
         assert_eq!(pauses.since.is_some(), !pause, "a pause begins and ends");
+        if let Some(log) = &mut pauses.log {
+            log.push((at, pause));
+        }
         if pause {
             pauses.since = Some(at);
             pauses.count += 1;
