@@ -21,9 +21,10 @@ policy = \"espd\"
 espd = { high = \"95 %\", low = \"90 %\" }
 ```
 
-Tables of policies other than the chosen one may stay. A level is a share of the buffer or a number of cells; the cell in
-transmission counts. A share is rounded down to whole units, and is one unit at least unless it is 0 %. To add a policy, see
-[add a discard policy](../how-to/add-a-discard-policy.md).
+Tables of policies other than the chosen one may stay. On packet-framed links packets take the place of cells: each is a whole frame. A
+level is a share of the buffer, or a number of cells, packets or bytes, as the buffer is counted; the cell in transmission counts. A share
+is rounded down to whole units, and is one unit at least unless it is 0 %; an unlimited buffer has no shares. To write a policy in the
+scenario, see [write a policy](../how-to/write-a-policy.md); in Rust, [add a discard policy](../how-to/add-a-discard-policy.md).
 
 ";
 
@@ -62,8 +63,8 @@ erica-plus.queue-control.target-delay = \"200 us\"
 category = \"abr\"
 ```
 
-Every port has an allocator of its own, and each lowers the explicit rate in the backward RM cells of the VCs that it carries
-forward. What VBR sends goes first and leaves that much less to share. GFR and UBR come after ABR: beside greedy ABR they have what the
+Every port of a switch has an allocator of its own, and each lowers the explicit rate (ER) in the backward RM cells of the VCs that it
+carries forward; `efci` marks data cells instead. What CBR and VBR send goes first and leaves that much less to share. GFR and UBR come after ABR: beside greedy ABR they have what the
 target utilisation leaves of the link. ERICA+, whose target is a queueing delay, leaves them nothing. All categories share one buffer:
 UBR that does not respond to losses fills it and keeps ABR and its RM cells out, unless `switch.vc-buffer` limits what a VC may take.
 
