@@ -209,9 +209,9 @@ fn rules() -> Vec<(EndMarks, DiscardParams)> {
         match policy {
             // ESPD has the rule in its pseudocode.
             PolicyName::Espd | PolicyName::EspdOriginal => all.push((EndMarks::Always, params)),
-            PolicyName::AbsPushOutHardware => all.push((EndMarks::Never, params)),
             PolicyName::TailDrop => {}
-            other => panic!("what does {other:?} do with end marks?"),
+            // The rule of frame policies that do not name one.
+            _ => all.push((EndMarks::Broken, params)),
         }
     }
     all
