@@ -69,7 +69,7 @@ pub(super) struct Pausing {
     /// How long those that have ended were together.
     pub(super) time: Span,
     /// When each began and ended, if somebody watches.
-    pub(super) log: Option<Box<Vec<(Instant, bool)>>>,
+    pub(super) log: Option<Vec<(Instant, bool)>>,
 }
 
 impl Pausing {

@@ -27,9 +27,7 @@ impl Port {
     pub(crate) fn take_pauses(&mut self) -> Vec<(Instant, bool)> {
         match &mut self.core {
             AnyCore::Cells(_) | AnyCore::Packets(_) => Vec::new(),
-            AnyCore::Stored(core) => {
-                core.service.pauses.log.as_mut().map(|log| std::mem::take(&mut **log)).unwrap_or_default()
-            }
+            AnyCore::Stored(core) => core.service.pauses.log.as_mut().map(std::mem::take).unwrap_or_default(),
         }
     }
 
