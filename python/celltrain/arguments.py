@@ -18,6 +18,7 @@ __all__ = [
     "claimed",
     "count",
     "expected",
+    "from_home",
     "mapping",
     "names",
     "number",
@@ -92,7 +93,16 @@ def path(name: str, value: object) -> Path:
     """The path of a file or folder; an empty one would be that of the current folder."""
     if not isinstance(value, str | os.PathLike) or value == "":
         raise expected(name, "a path", value)
-    return Path(value)
+    return from_home(value)
+
+
+def from_home(path: str | os.PathLike[str]) -> Path:
+    """A path, of which `~` in front is the home folder: a shell leaves it within quotes and after `=`.
+
+    Where there is none, and in `~user`, it stays as it is written.
+    """
+    place = Path(path)
+    return Path(os.path.expanduser(path)) if place.parts[:1] == ("~",) else place  # noqa: PTH111
 
 
 def mapping(name: str, value: object, example: str) -> Mapping[Any, Any]:

@@ -1,5 +1,6 @@
 """Opening results folders of every kind."""
 
+import re
 from glob import glob
 from os import PathLike
 from pathlib import Path
@@ -47,7 +48,8 @@ def collect(pattern: str | PathLike[str], frame: str = "summary") -> "pl.DataFra
     if frame not in [*FRAMES]:
         raise unknown("frame", frame, FRAMES)
     # A pattern may begin at the root, which `Path.glob` does not take.
-    names = glob(f"{arguments.path('pattern', pattern)}/{manifests.MANIFEST}", recursive=True)  # noqa: PTH207
+    below = re.sub(r"[?\[]", r"[\g<0>]", str(arguments.path("pattern", pattern)))
+    names = glob(f"{below}/{manifests.MANIFEST}", recursive=True)  # noqa: PTH207
     folders = sorted({Path(name).parent for name in names})
     parts = []
     for place in folders:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from typer.core import TyperCommand
 
+from celltrain.arguments import from_home
 from celltrain.errors import InputError
 
 __all__ = ["Command", "spared"]
@@ -39,12 +40,14 @@ class Conversion(NamedTuple):
         """
         if value == "" and self.wanted is str and str(more["param"].metavar) in FILES:
             raise InputError(f"{_called(more['param'])} is empty: write the path of a file")
+        if value is not None and str(more["param"].metavar) in FILES and self.wanted in (str, list[str]):
+            return _from_home(value) if self.wanted is str else [_from_home(one) for one in value]
         if value is None or self.wanted in (str, list[str]):
             return value
         if self.wanted is Path and isinstance(value, str):
             if not value:
                 raise InputError(f"{_called(more['param'])} is empty: write a path, or '.' for this folder")
-            return Path(value)
+            return from_home(value)
         if self.wanted is int and _DIGITS.fullmatch(str(value)):
             return int(value)
         return self.by_typer().coerce(value, **more)
@@ -78,6 +81,11 @@ class Command(TyperCommand):
                 ]
                 error.possibilities = begun or error.possibilities
             raise
+
+
+def _from_home(file: str) -> str:
+    """A file as it is written, save for `~` in front."""
+    return str(from_home(file)) if file.startswith("~") else file
 
 
 def _called(parameter: Any) -> str:

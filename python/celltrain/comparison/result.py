@@ -84,7 +84,7 @@ class Comparison(Tables):
         asked = manifests.asked(self.manifest)
         with claim(path, KIND, self.manifest["key"], asked=asked, overwrite=overwrite) as target:
             self.fill(target)
-        return Path(path)
+        return arguments.from_home(path)
 
     def fill(self, target: Folder) -> None:
         """Writes everything to a folder that was claimed; report and pictures of this comparison stay."""

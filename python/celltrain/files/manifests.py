@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain import text
 from celltrain.errors import InputError
+from celltrain.files.parquet import read_parquet
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,7 +109,7 @@ def read_frame(path: Path, manifest: Mapping[str, Any], name: str) -> "pl.DataFr
         return None
     verify(path, file.name, manifest)
     try:
-        return pl.read_parquet(file)
+        return read_parquet(file)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(f"the results in {path} are damaged: {file.name} cannot be read: {error}") from error
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from celltrain.files.folder import Folder
 
-__all__ = ["ROW_GROUP", "Parts", "frame_writer", "join", "units_of"]
+__all__ = ["ROW_GROUP", "Parts", "frame_writer", "join", "read_parquet", "scan_parquet", "units_of"]
 
 ROW_GROUP = 65_536
 """Rows of a row group in files written part by part: with a fixed size the bytes depend on the data alone."""
@@ -63,9 +63,7 @@ class Parts:
     def write_to(self, target: "Folder") -> None:
         """Writes the frame to a folder, if there are parts."""
         if (empty := self._empty) is not None:
-            import polars as pl
-
-            widened = (_below(empty, pl.read_parquet(file)) for file in self._files)
+            widened = (_below(empty, read_parquet(file)) for file in self._files)
             target.write_parts(self._name, widened, empty.schema)
 
 
@@ -104,6 +102,20 @@ def join(
         yield from parts
 
     register_io_source(read, schema=schema).sink_parquet(path, row_group_size=ROW_GROUP, metadata=metadata)
+
+
+def read_parquet(file: Path) -> "pl.DataFrame":
+    """The frame of a file; its path is no pattern, whatever is in the names of its folders."""
+    import polars as pl
+
+    return pl.read_parquet(file.absolute(), glob=False)
+
+
+def scan_parquet(file: Path) -> "pl.LazyFrame":
+    """As `read_parquet`, of a frame that is not in memory."""
+    import polars as pl
+
+    return pl.scan_parquet(file.absolute(), glob=False)
 
 
 def frame_writer(frame: "pl.DataFrame", extension: str) -> Callable[[Path], object]:

@@ -30,7 +30,8 @@ def write_whole(target: Path, writer: Callable[[Path], object]) -> None:
     """
     # The suffix stays last because picture writers choose the format by it.
     name = f".{target.stem[:MOST_OF_STEM]}.{os.getpid()}.part{target.suffix}"
-    temporary = target.with_name(name)
+    # Polars takes "~" in front of a relative path for the home folder.
+    temporary = target.with_name(name).absolute()
     try:
         try:
             writer(temporary)

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from celltrain.arguments import from_home
 from celltrain.errors import InputError, unknown
 from celltrain.papers.published import PaperFolder
 
@@ -25,7 +26,7 @@ def places() -> list[Path]:
     """
     named = os.environ.get(VARIABLE)
     if named:
-        return [Path(named)]
+        return [from_home(named)]
     here = Path.cwd()
     return [*(place / "papers" for place in (here, *here.parents)), SHIPPED]
 
@@ -42,7 +43,7 @@ def find(paper: str) -> PaperFolder:
     Raises:
         InputError: there is no such paper; the message names the nearest, or what the folder lacks.
     """
-    path = Path(paper)
+    path = from_home(paper)
     if paper and path.is_dir() and (path / DESCRIPTION).is_file():
         return PaperFolder(path)
     if len(path.parts) > 1 or paper.startswith("."):

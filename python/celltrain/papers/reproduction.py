@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from celltrain import statistics, text
+from celltrain import arguments, statistics, text
 from celltrain.files.folder import REPORT, Folder, claim
 from celltrain.files.manifests import asked
 from celltrain.files.parquet import Parts
@@ -357,7 +357,7 @@ class Reproduction:
             target.write_unless_kept(REPORT, lambda: reproduction_report(self))
             self.write_to(target)
             target.finish(self.manifest)
-        return Path(path)
+        return arguments.from_home(path)
 
     def __repr__(self) -> str:
         count = f"{text.exhibits(len(self.tables))}, {text.counted(self.replications, 'replication')}"

@@ -440,7 +440,7 @@ class Result(Frames):
         asked = manifests.asked(self.manifest)
         with folder.claim(path, kind, key, asked=asked, overwrite=overwrite) as target:
             self.fill(target, formats)
-        return Path(path)
+        return arguments.from_home(path)
 
     def fill(self, target: folder.Folder, formats: Iterable[str] = ()) -> None:
         """Writes everything to a folder that was claimed; report and pictures of this result stay."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from celltrain import registry, verdicts
+from celltrain.arguments import from_home
 from celltrain.comparison import known_policies, unknown_policy
 from celltrain.embedded import parsed
 from celltrain.errors import InputError, unknown
@@ -140,7 +141,7 @@ def load_suite(name: str | PathLike[str]) -> Suite:
     Raises:
         InputError: there is none, or its file is not as expected.
     """
-    folder = Path(name)
+    folder = from_home(name)
     if not (folder / FILE).is_file():
         known = suites()
         if str(name) not in known:

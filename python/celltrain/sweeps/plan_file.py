@@ -95,7 +95,7 @@ def located(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except PlanError as error:
-        place = Path(path)
+        place = arguments.from_home(path)
         text = read_text(place) if place.is_file() and not is_stream(place) else ""
         with _located(place, text, parsed(text)):
             raise error from None

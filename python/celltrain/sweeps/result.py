@@ -117,7 +117,7 @@ class Sweep(Tables):
                 target.write_unless_kept(REPORT, lambda: sweep_report(self))
             self._write_to(target)
             target.finish(self.manifest)
-        return Path(path)
+        return arguments.from_home(path)
 
     def _write_to(self, target: Folder) -> None:
         """Copies every file to a folder that was claimed; in its own they stay."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltrain.errors import Defect, InputError, ScenarioError, unknown
 from celltrain.files import manifests
+from celltrain.files.parquet import scan_parquet
 from celltrain.registry import RENAMED
 from celltrain.results import has_old_names, pandas_of, todays_names
 from celltrain.sweeps.frames import FRAMES, RECORDED
@@ -79,15 +80,13 @@ class Stored:
 
     def scan(self, name: str) -> "pl.LazyFrame":
         """A frame that is not in memory, for sweeps whose frames are large."""
-        import polars as pl
-
         there = [*FRAMES, *(name for name in RECORDED if (self.path / f"{name}.parquet").exists())]
         if name not in there:
             raise unknown("frame", name, there)
         if name not in self._verified:
             manifests.verify(self.path, f"{name}.parquet", self.manifest)
             self._verified.add(name)
-        return todays_names(name, pl.scan_parquet(self.path / f"{name}.parquet"), self.manifest)
+        return todays_names(name, scan_parquet(self.path / f"{name}.parquet"), self.manifest)
 
     @cached_property
     def summary(self) -> "pl.DataFrame":
