@@ -99,3 +99,15 @@ def test_a_command_takes_a_tilde_that_the_shell_left(
     cli("store", "~/run")
     assert {one.name for one in home.iterdir()} >= {"queue.png", "run", "s.toml"}
     assert not any((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_link_to_nothing_is_no_file(scenario: ct.Scenario, tmp_path: Path) -> None:
+    for name, target in (("nothing", "gone"), ("itself", "itself")):
+        place = tmp_path / name
+        place.symlink_to(target)
+        with pytest.raises(ct.InputError, match="it is a link to nothing"):
+            ct.run(scenario, replications=1, out=place)
+    (tmp_path / "file").write_text("")
+    (tmp_path / "to a file").symlink_to("file")
+    with pytest.raises(ct.InputError, match="it is a file"):
+        ct.run(scenario, replications=1, out=tmp_path / "to a file")

@@ -410,7 +410,11 @@ def _hold(place: Path, stack: ExitStack) -> None:
         place.mkdir(parents=True, exist_ok=True)
         stack.enter_context(locked(place))
     except OSError as error:
-        reason = "it is a file" if isinstance(error, FileExistsError) else error.strerror or error
+        reason = error.strerror or error
+        if isinstance(error, FileExistsError):
+            reason = (
+                "it is a link to nothing" if place.is_symlink() and not place.exists() else "it is a file"
+            )
         raise InputError(f"cannot write results to {place}: {reason}") from error
 
 
