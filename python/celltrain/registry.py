@@ -26,6 +26,7 @@ __all__ = [
     "counts",
     "disciplines",
     "is_count",
+    "is_total",
     "measure",
     "measures",
     "nearest",
@@ -47,6 +48,10 @@ RESOLUTION = 1 / 64
 
 OF_VCS = "flows that share a VC count with the first"
 """What the formulas of columns of flows say that the first flow of a VC has for all of them."""
+
+FRAMES = "frames"
+ADDED = (FRAMES, "segments", "cells", "B")
+"""The units of columns whose sums grow with the time that is measured; a rate has a unit of its own."""
 
 WITHIN = "within 1.6 %"
 """What the formulas of such percentiles say."""
@@ -238,6 +243,15 @@ def is_count(metric: str) -> bool:
     """Whether a metric counts events, also one of a group or a flow."""
     found = of_flows(metric)
     return metric in counts() if found is None else found.column.counts
+
+
+def is_total(metric: str) -> bool:
+    """Whether a metric adds up as time goes on, also one of a group or a flow, as counts do."""
+    found = of_flows(metric)
+    if found is not None:
+        column = found.column
+        return column.counts or (column.aggregation == "sum over flows" and column.unit in ADDED)
+    return metric in counts() or any(one.name == metric for one in measures() if one.unit == FRAMES)
 
 
 def resolution(name: str, over: str = "run") -> float:

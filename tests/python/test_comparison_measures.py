@@ -320,3 +320,38 @@ def test_a_variant_without_tcp_has_no_windows(scenario: ct.Scenario) -> None:
     report = comparison_report(found)
     assert "Congestion windows under TCP" in report
     assert "Congestion windows under cells" not in report
+
+
+TOTALS = ["frames_delivered", "timeouts", "bytes_delivered of 1"]
+
+
+def test_what_adds_up_over_times_that_differ_makes_no_variant_the_best(scenario: ct.Scenario) -> None:
+    """A run that is measured for longer delivers more, and not better."""
+    asked = ["goodput", *TOTALS, "source_queue_max of 1"]
+    found = ct.compare(
+        scenario, {"long": {}, "short": {"duration": "150 ms"}}, replications=3, measures=asked
+    )
+    sentences = dict(zip(asked, found.sentences(), strict=True))
+    shown = "150 ms under long and 100 ms under short"
+    for name in TOTALS:
+        title = next(one.title for one in found.measures if one.name == name)
+        said = f"Nothing is decided by {title}: it adds up over the measured time, {shown}."
+        assert sentences[name] == said
+        assert found.leader(name).verdict is Verdict.UNDECIDED
+        assert not found.differs("short", name)
+    for name in ("goodput", "source_queue_max of 1"):
+        assert "measured time" not in sentences[name]
+    assert "none is best, as it adds up over the measured time" in comparison_report(found)
+    caption = "\n".join(one.get_text() for one in found.plot.compare(["frames_delivered"]).texts)
+    assert "no variant is best by frames delivered: it adds up" in " ".join(caption.split())
+
+
+def test_what_adds_up_over_one_time_is_judged_whatever_its_warm_up_is(scenario: ct.Scenario) -> None:
+    longer = scenario.duration + 0.05
+    found = ct.compare(
+        scenario,
+        {"early": {}, "late": {"duration": f"{longer} s", "warm-up": f"{scenario.warm_up + 0.05} s"}},
+        replications=3,
+        measures=TOTALS,
+    )
+    assert not any("measured time" in said for said in found.sentences())

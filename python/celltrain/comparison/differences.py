@@ -133,8 +133,10 @@ class Differences(Measured):
 def misled(found: Differences, metric: str) -> list[str]:
     """The variants that a metric makes look better than they are: too many of what it times had not ended.
 
-    So does the fairness of flows that carried nothing.
+    So does the fairness of flows that carried nothing. What adds up over times that differ misleads of all.
     """
+    if found.is_uneven(metric):
+        return found.variants
     if metric == FAIRNESS:
         return found.idle
     every = {name: found.censored(name, metric) for name in found.variants}

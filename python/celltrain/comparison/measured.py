@@ -8,7 +8,7 @@ from typing import Any
 
 from celltrain import arguments, registry, statistics, text
 from celltrain.comparison.frames import FramesOfVariants
-from celltrain.errors import InputError, unknown
+from celltrain.errors import InputError, ScenarioError, unknown
 from celltrain.registry import Measure
 from celltrain.results import NO_SCENARIO, Group, Result
 from celltrain.results.censored import Censored, Kind, kind_of, own_or_whole, too_many
@@ -191,11 +191,28 @@ class Measured(FramesOfVariants):
         """The variants under which the flows that share carried nothing in a replication."""
         return [name for name, result in self.results.items() if result.comparable_flows() == 0]
 
-    def too_many(self, measure: Measure) -> str:
-        """Why variants are not compared by the times of those that ended, or by the fairness of no goodput.
+    @cached_property
+    def uneven(self) -> dict[str, list[str]]:
+        """The measured times, where they differ, and the variants that have them; empty of old versions."""
+        found: dict[str, list[str]] = {}
+        with suppress(InputError, ScenarioError):
+            for name, one in self.scenarios.items():
+                found.setdefault(_time(one), []).append(name)
+        return found if len(found) > 1 else {}
 
-        Nothing for other measures.
+    def is_uneven(self, metric: str) -> bool:
+        """Whether a metric adds up over times that differ from variant to variant."""
+        return registry.is_total(metric) and bool(self.uneven)
+
+    def too_many(self, measure: Measure) -> str:
+        """Why variants are not compared by a measure.
+
+        That is by the times of those that ended, by the fairness of no goodput, and by sums over times that
+        differ. Nothing for other measures.
         """
+        if self.is_uneven(measure.name):
+            every = (f"{time} under {text.listed(names)}" for time, names in self.uneven.items())
+            return f"it adds up over the measured time, {' and '.join(every)}"
         if measure.name == FAIRNESS and self.idle:
             return "the flows that it compares carried nothing in a replication"
         return too_many(measure.name, (self.censored(name, measure) for name in self.variants))
@@ -230,6 +247,12 @@ class Measured(FramesOfVariants):
         for name, result in self.results.items():
             groups.setdefault(tuple(result.summary.fill_nan(None).rows()), []).append(name)
         return [names for names in groups.values() if len(names) > 1]
+
+
+def _time(scenario: Scenario) -> str:
+    """The measured time of a scenario, as people write it: times that read alike are one."""
+    factor, unit = text.scale(scenario.duration - scenario.warm_up, "s")
+    return f"{(scenario.duration - scenario.warm_up) / factor:.4g} {unit}"
 
 
 def bottlenecks(manifest: Mapping[str, Any]) -> dict[str, str | None]:

@@ -135,6 +135,8 @@ class Tables(Differences):
         names = misled(self, measure.name)
         if not names:
             return self.leader(measure).sentence()
+        if self.is_uneven(measure.name):
+            return f"Nothing is decided by {measure.title}: {self.too_many(measure)}."
         if measure.name == FAIRNESS:
             under = text.listed(names)
             return f"Nothing is decided by {measure.title}: {self.too_many(measure)} under {under}."

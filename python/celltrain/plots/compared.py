@@ -106,7 +106,7 @@ def _is_judged(found: "Comparison", measure: "Measure") -> bool:
 
 
 def _is_misled(found: "Comparison", measure: "Measure") -> bool:
-    """Whether a measure is about transfers or requests that ended, and too many had not."""
+    """Whether a measure is about transfers or requests that ended, and too many had not, or the like."""
     from celltrain.comparison.differences import misled
 
     return bool(misled(found, measure.name))
@@ -128,10 +128,11 @@ def _caption(found: "Comparison", chosen: "Sequence[Measure]") -> list[str]:
     cut: dict[str, list[str]] = {}
     for measure in chosen:
         if _is_misled(found, measure):
-            what = measure.title if measure.name == FAIRNESS else "times"
+            is_own = measure.name == FAIRNESS or found.is_uneven(measure.name)
+            what = measure.title if is_own else "times"
             cut.setdefault(what, []).append(found.too_many(measure))
     parts += [
-        f"no variant is best by {what}: {text.listed([*dict.fromkeys(some)])}" for what, some in cut.items()
+        f"no variant is best by {what}: {' and '.join(dict.fromkeys(some))}" for what, some in cut.items()
     ]
     every = {
         one.title: ([found.estimate(name, one) for name in found.variants], bounds(one, found.comparable))
