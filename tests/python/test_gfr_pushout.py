@@ -211,3 +211,16 @@ def test_the_index_of_some_windows_is_not_that_of_the_run() -> None:
     every = record.traces("cwnd")
     assert synchronisation(every) == pytest.approx(record.metric("synchronisation_index"))
     assert synchronisation(every[:5]) != pytest.approx(record.metric("synchronisation_index"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "cells"), [({}, 12), ({"tcp.stack": "rfc"}, 12), ({"tcp.mss": "1024 B"}, 23)]
+)
+def test_throughput_on_the_line_is_that_of_whole_frames(settings: dict[str, str], cells: int) -> None:
+    scenario = PAPER.folder.scenario("small.toml").with_({**settings, "duration": "1500 ms"})
+    (record,) = execute(replicate(scenario, 1), reduce=lambda _, record: record)
+    table = next(table for table in PAPER.tables if table.name == "Table 1")
+    (total,) = (row for row in table.rows if row.name == "total")
+    frames = sum(record.flows["goodput"]) / (8 * int(settings.get("tcp.mss", "512 B").split()[0]))
+    assert frames > 0
+    assert total.measure(record, scenario) == pytest.approx(frames * cells * 424 / 1e6)

@@ -7,7 +7,7 @@ import pytest
 
 from celltrain import experiment, papers, statistics
 from celltrain.papers.description import OverTime, Table
-from celltrain.papers.functions import chain_shares, members
+from celltrain.papers.functions import chain_shares, frame_cells, members
 from celltrain.papers.outcomes import Outcomes
 from celltrain.results import Record
 from celltrain.scenario import Scenario
@@ -191,3 +191,16 @@ def test_a_scheme_that_falls_short_of_queuing_is_not_as_good() -> None:
         return as_claimed(table, column, row) - (0.02 if column == FIXED else 0.0)
 
     assert CLAIMS["chain-as-good-as-queuing"].judge(outcomes(short)).verdict is Verdict.CONTRADICTED
+
+
+@pytest.mark.parametrize(("stack", "cells"), [("netsim", 44), ("rfc", 45), ("linux", 45)])
+def test_shares_are_of_the_frames_that_a_stack_sends(stack: str, cells: int) -> None:
+    # Timestamps are 12 octets more: 2116, so 45 cells, of which fewer packets fit on a trunk.
+    table = TABLES["Table 3"]
+    record, scenario = run(table, QUEUING, **{"tcp.stack": stack, "duration": "1 s", "warm-up": "200 ms"})
+    assert frame_cells(scenario) == cells
+    arrived = sum(record.flows["frames_delivered"]) + sum(record.flows["duplicates_received"])
+    assert sum(record.flows["cells_useful"]) / arrived == pytest.approx(cells, rel=0.005)
+    rows = {row.name: row.measure(record, scenario) for row in table.rows}
+    share = 150e6 * 2048 / (cells * 53) / 10
+    assert rows[LEAST] == pytest.approx(100 * min(record.flows["goodput"]) / share)

@@ -5,6 +5,7 @@ Beside arithmetic these are the few measures that no expression says: divergence
 transfers, synchronisation, max-min fair shares.
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,6 +45,9 @@ UNITS = {
     "km": 1.0,
 }
 """Units of settings, in seconds, bit/s, bytes, cells, packets a second, per cent and kilometres."""
+
+HEADERS, TIMESTAMPS, CELL_PAYLOAD = 40, 12, 48
+"""Bytes of TCP and IP headers, of the option of timestamps, and of a cell's payload."""
 
 
 def numbers(values: Any) -> list[float]:
@@ -236,12 +240,35 @@ def setting(scenario: Scenario, key: str) -> float:
         if part not in inner:
             raise unknown("setting", key, [f"{key.removesuffix(part)}{name}" for name in inner])
         found = inner[part]
-    if isinstance(found, int | float) and not isinstance(found, bool):
-        return float(found)
-    quantity = re.fullmatch(r"\s*([0-9.eE+-]+)\s*([A-Za-z/%]+)\s*", str(found))
+    return _number(key, found)
+
+
+def _number(key: str, value: Any) -> float:
+    """A number or a quantity of a scenario.
+
+    Raises:
+        InputError: it is neither.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    quantity = re.fullmatch(r"\s*([0-9.eE+-]+)\s*([A-Za-z/%]+)\s*", str(value))
     if quantity is None or quantity[2] not in UNITS:
-        raise InputError(f"the setting '{key}' is {found!r}, which is no number with a unit")
+        raise InputError(f"the setting '{key}' is {value!r}, which is no number with a unit")
     return float(quantity[1]) * UNITS[quantity[2]]
+
+
+def frame_cells(scenario: Scenario) -> int:
+    """Cells of a full segment of `[tcp]`: headers, timestamps if the stack has them, and what AAL5 adds.
+
+    So what an expression computes of the link's rate holds for every stack and setting that stands beside
+    the paper's own.
+    """
+    resolved = scenario.resolved()
+    octets = _number("tcp.mss", resolved["tcp"]["mss"]) + _number(
+        "aal5.overhead", resolved["aal5"]["overhead"]
+    )
+    options = TIMESTAMPS if resolved["tcp"]["timestamps"] else 0
+    return math.ceil((octets + HEADERS + options) / CELL_PAYLOAD)
 
 
 def record_functions(scope: RecordScope) -> dict[str, Callable[..., Any]]:
@@ -317,6 +344,7 @@ def record_functions(scope: RecordScope) -> dict[str, Callable[..., Any]]:
         **PLAIN,
         "setting": lambda key: setting(scenario, key),
         "measured_time": lambda: scenario.duration - scenario.warm_up,
+        "frame_cells": lambda: frame_cells(scenario),
         "traces": traces,
         "settled_mean": lambda every: statistics.mean(numbers(settled(one(every)))),
         "largest": lambda every: max(float(trace.value.max()) for trace in every),
