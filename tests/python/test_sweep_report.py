@@ -484,6 +484,10 @@ def test_more_goodput_over_a_faster_link_is_no_finding(scenario: ct.Scenario) ->
         ("topology.sources", "delay_mean", False),
         ("duration", "timeouts", True),
         ("duration", "occupancy_max", False),
+        ("duration", "frames_delivered of web", True),
+        ("duration", "source_queue_max of web", False),
+        ("warm-up", "frames_delivered", True),
+        ("warm-up", "goodput", False),
         ("link.rate", "utilisation", False),
         ("switch.discard.policy", "goodput", False),
         # The link of a group's hosts, and rates and sizes that are distributed.

@@ -2,7 +2,7 @@
 
 from math import prod
 
-from celltrain.registry import Measure
+from celltrain.registry import Measure, is_total
 from celltrain.sweeps.result import Sweep
 
 __all__ = ["scaling_axes", "steps_of"]
@@ -25,8 +25,8 @@ SIZES = ("size", "request", "response")
 OF_PATHS = ("transfer_delay", "fct_", "response_time_", "completion_time")
 """How measures begin of times that have the delays of links in them."""
 
-AMOUNTS = ("B", "frames", "segments", "cells", "packets")
-"""Units of what a longer run has more of."""
+TIMES = ("duration", "warm-up")
+"""What says for how long a run is measured."""
 
 MANY = ("sources", "hosts", "flows", "senders")
 """How keys end that say how many flows there are."""
@@ -34,17 +34,14 @@ MANY = ("sources", "hosts", "flows", "senders")
 OF_TRANSFERS = ("fct_", "response_time_", "completion_time")
 """How measures begin of times that more flows make longer."""
 
-HELD = ("occupancy",)
-"""How measures in these units begin of which it has no more."""
-
 
 def scaling_axes(sweep: Sweep, measure: Measure) -> list[int]:
     """The axes of a sweep, by their places in the plan, with which a measure scales by itself.
 
     Goodput does with the rates of links and sources and with the load of transfers, and times with the rates
     of links, since a buffer drains the faster; times of transfers do with their sizes and number and with the
-    delays of links, and counts with the duration. Points are compared within each value of such an axis, and
-    not across them.
+    delays of links, and sums with the time that is measured. Points are compared within each value of such
+    an axis, and not across them.
     """
     return [
         place
@@ -67,8 +64,7 @@ def _scales(key: str, measure: Measure) -> bool:
         is_size = is_of_traffic and (last == "bytes" or (table in SIZES and last in SPREAD))
         is_load = is_size or (last in MANY and not is_of_traffic)
         return is_load and measure.name.startswith(OF_TRANSFERS)
-    is_count = measure.counts or measure.unit in AMOUNTS
-    return is_count and last == "duration" and not measure.name.startswith(HELD)
+    return key in TIMES and is_total(measure.name)
 
 
 def steps_of(sweep: Sweep, point: int, axes: list[int]) -> tuple[int, ...]:
