@@ -24,6 +24,7 @@ from celltrain.papers import printed, recordings, running, statements
 from celltrain.papers.comparisons import KINDS, Limits, Part, judged
 from celltrain.papers.description import Column, Fitted
 from celltrain.papers.expression import Expression
+from celltrain.papers.functions import setting
 from celltrain.papers.outcomes import Evidence, Outcomes
 from celltrain.papers.printed import Range
 from celltrain.papers.published import PaperFolder
@@ -554,3 +555,21 @@ def test_a_limit_that_was_divided_has_six_digits() -> None:
         .sentence()
         .endswith("at least 12,429 %)")
     )
+
+
+def test_a_setting_of_a_place_is_that_of_every_link_where_it_has_none() -> None:
+    scenario = ct.Scenario.from_dict(
+        {
+            "schema": 1,
+            "name": "places",
+            "duration": "1 s",
+            "topology": {"kind": "n-source", "sources": 1},
+            "link": {"rate": "10 Mbit/s", "delay": "3 ms", "trunk": {"rate": "2 Mbit/s"}},
+        }
+    )
+    assert setting(scenario, "link.trunk.rate") == 2e6
+    assert setting(scenario, "link.trunk.delay") == setting(scenario, "link.exit.delay") == 3e-3
+    assert setting(scenario, "link.access.rate") == 10e6
+    for key in ("link.trunk.nothing", "link.middle.rate", "switch.trunk.delay"):
+        with pytest.raises(ct.InputError, match="unknown setting"):
+            setting(scenario, key)

@@ -46,6 +46,9 @@ UNITS = {
 }
 """Units of settings, in seconds, bit/s, bytes, cells, packets a second, per cent and kilometres."""
 
+PLACES = ("access", "trunk", "exit")
+"""Tables of `[link]`, each of which stands for the links of a place."""
+
 HEADERS, TIMESTAMPS, CELL_PAYLOAD = 40, 12, 48
 """Bytes of TCP and IP headers, of the option of timestamps, and of a cell's payload."""
 
@@ -225,11 +228,18 @@ class RecordScope:
 def setting(scenario: Scenario, key: str) -> float:
     """A number of the resolved scenario, in seconds, bit/s, bytes or cells.
 
+    What `[link.access]`, `[link.trunk]` and `[link.exit]` do not say is that of `[link]`.
+
     Raises:
         InputError: there is no such setting, or it is no number.
     """
     found: Any = scenario.to_dict()
-    for part in key.split("."):
+    match key.split("."):
+        case ["link", place, part] if place in PLACES and part not in found["link"].get(place, {}):
+            path = ["link", part]
+        case path:
+            pass
+    for part in path:
         inner: Mapping[str, Any]
         if isinstance(found, list):
             inner = {str(place): one for place, one in enumerate(found)}
