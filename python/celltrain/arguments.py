@@ -33,10 +33,16 @@ __all__ = [
     "truth",
 ]
 
+MOST_SHOWN = 120
+"""Characters of a value that an error shows."""
+
 
 def expected(name: str, what: str, value: object) -> InputError:
-    """The error for an argument that is not what it should be."""
-    return InputError(f"{name}: expected {what}, not {value!r}")
+    """The error for an argument that is not what it should be, in a line."""
+    shown = " ".join(repr(value).split()) if type(value) is not str else repr(value)
+    if len(shown) > MOST_SHOWN and not isinstance(value, str):
+        shown = f"{shown[:MOST_SHOWN]}…"
+    return InputError(f"{name}: expected {what}, not {shown}")
 
 
 def truth(name: str, value: object) -> bool:
@@ -160,8 +166,11 @@ def positive(name: str, value: object) -> float:
 
 
 def own(value: object) -> object:
-    """A value as one of Python's own, if it is a scalar or an array of numpy."""
-    return value.tolist() if type(value).__module__ == "numpy" else value  # type: ignore[attr-defined]
+    """A value as one of Python's own, if it is a scalar or an array of numpy, or a column of a frame."""
+    if type(value).__module__ == "numpy":
+        return value.tolist()  # type: ignore[attr-defined]
+    is_column = type(value).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(value, "to_list")
+    return value.to_list() if is_column else value  # type: ignore[attr-defined]
 
 
 def numbers(name: str, value: object) -> list[float]:

@@ -354,8 +354,8 @@ def _toml_value(value: object, place: str) -> str:
     value = arguments.own(value)
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
+    if isinstance(value, int | float):  # subclasses, as enumerations, may write themselves otherwise
+        return int.__repr__(value) if isinstance(value, int) else float.__repr__(value)
     if isinstance(value, str):
         return json.dumps(arguments.text(place, value), ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):

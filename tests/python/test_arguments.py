@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 import pickle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import celltrain as ct
@@ -235,3 +237,36 @@ def test_values_of_numpy_are_taken(scenario: ct.Scenario) -> None:
     assert swept.points["switch.discard.fba.scale"].to_list() == [0.5, 0.75]
     zipped = {"tcp.nagle": [np.True_, np.False_], "tcp.initial-window": np.arange(1, 3)}
     assert ct.sweep(scenario, zip=zipped, replications=1).points.height == 2
+
+
+def test_columns_of_frames_are_lists(scenario: ct.Scenario) -> None:
+    pd = pytest.importorskip("pandas")
+    for column in (pl.Series([0.5, 0.75]), pd.Series([0.5, 0.75]), pd.Index([0.5, 0.75])):
+        swept = ct.sweep(scenario, grid={"switch.discard.fba.scale": column}, replications=1)
+        assert swept.points["switch.discard.fba.scale"].to_list() == [0.5, 0.75]
+    times = {"kind": "trace", "times": pl.Series(["10 ms", "20 ms"])}
+    changed = scenario.with_({"flow": [{"name": "1", "traffic": times}]})
+    assert changed.to_dict()["flow"][0]["traffic"]["times"] == ["10 ms", "20 ms"]
+
+
+class Few(enum.IntEnum):
+    THREE = 3
+
+
+class Metres(float):
+    def __repr__(self) -> str:
+        return f"{float(self)} m"
+
+
+def test_numbers_of_other_kinds_are_numbers(scenario: ct.Scenario) -> None:
+    changed = scenario.with_({"replications": Few.THREE, "link.loss": Metres(0.25)})
+    assert (changed.replications, changed.to_dict()["link"]["loss"]) == (3, 0.25)
+
+
+def test_what_is_wrong_is_told_in_a_line(scenario: ct.Scenario) -> None:
+    wrong = pl.DataFrame({"a": range(100)})
+    for value in (wrong, {*range(10_000)}):
+        with pytest.raises(ct.InputError, match=r"link\.loss: expected text, a number") as error:
+            scenario.with_({"link.loss": value})
+        assert "\n" not in str(error.value)
+        assert len(str(error.value)) < 300
