@@ -19,6 +19,7 @@ __all__ = [
     "count",
     "expected",
     "from_home",
+    "in_a_line",
     "mapping",
     "names",
     "number",
@@ -39,10 +40,15 @@ MOST_SHOWN = 120
 
 def expected(name: str, what: str, value: object) -> InputError:
     """The error for an argument that is not what it should be, in a line."""
-    shown = " ".join(repr(value).split()) if type(value) is not str else repr(value)
-    if len(shown) > MOST_SHOWN and not isinstance(value, str):
-        shown = f"{shown[:MOST_SHOWN]}…"
-    return InputError(f"{name}: expected {what}, not {shown}")
+    return InputError(f"{name}: expected {what}, not {in_a_line(value)}")
+
+
+def in_a_line(value: object) -> str:
+    """A value as an error shows it: text whole, and of others the beginning if they are long."""
+    if isinstance(value, str):
+        return repr(value)
+    shown = " ".join(repr(value).split())
+    return shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}…"
 
 
 def truth(name: str, value: object) -> bool:

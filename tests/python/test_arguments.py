@@ -253,6 +253,10 @@ class Few(enum.IntEnum):
     THREE = 3
 
 
+class Stack(str, enum.Enum):  # noqa: UP042  # StrEnum writes itself as its text
+    RENO = "reno"
+
+
 class Metres(float):
     def __repr__(self) -> str:
         return f"{float(self)} m"
@@ -261,6 +265,9 @@ class Metres(float):
 def test_numbers_of_other_kinds_are_numbers(scenario: ct.Scenario) -> None:
     changed = scenario.with_({"replications": Few.THREE, "link.loss": Metres(0.25)})
     assert (changed.replications, changed.to_dict()["link"]["loss"]) == (3, 0.25)
+    grid = {"topology.sources": [Few.THREE, 4], "link.loss": [Metres(0.25)], "tcp.stack": [Stack.RENO]}
+    swept = ct.sweep(scenario, grid=grid, replications=1)
+    assert swept.points.drop("point", "replications").rows() == [(3, 0.25, "reno"), (4, 0.25, "reno")]
 
 
 def test_what_is_wrong_is_told_in_a_line(scenario: ct.Scenario) -> None:
@@ -270,3 +277,8 @@ def test_what_is_wrong_is_told_in_a_line(scenario: ct.Scenario) -> None:
             scenario.with_({"link.loss": value})
         assert "\n" not in str(error.value)
         assert len(str(error.value)) < 300
+        for asked in ({"grid": {"link.loss": value}}, {"grid": {"link.loss": [value]}}):
+            with pytest.raises(ct.InputError, match=r"link\.loss") as error:
+                ct.sweep(scenario, **asked)
+            assert "\n" not in str(error.value)
+            assert len(str(error.value)) < 400

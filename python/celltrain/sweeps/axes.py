@@ -169,18 +169,21 @@ def _values(key: str, given: object) -> tuple[Value, ...]:
     if isinstance(given, Mapping):
         inner = next(iter(given), "...")
         raise InputError(f'{key}: write dotted keys in quotes, as in "{key}.{inner}" = [...]')
-    raise InputError(f"{key}: expected a list of values, or a range such as {_FORMS}, not {given!r}")
+    wrong = arguments.in_a_line(given)
+    raise InputError(f"{key}: expected a list of values, or a range such as {_FORMS}, not {wrong}")
 
 
 def _value(key: str, item: Any) -> Value:
     item = arguments.own(item)
-    if isinstance(item, str | int | float):  # a bool is an int
-        return item
+    for kind in (bool, int, float, str):  # a bool is an int; enumerations are written otherwise
+        if isinstance(item, kind):
+            return item if type(item) is kind else str.__str__(item) if kind is str else kind(item)
     if isinstance(item, list | tuple):
         return tuple(_value(key, part) for part in item)
     other = ": celltrain compare --vary takes tables, too" if isinstance(item, Mapping) else ""
+    wrong = arguments.in_a_line(item)
     raise InputError(
-        f"{key}: a value is text, a number, true or false, or a list of them, not {item!r}{other}"
+        f"{key}: a value is text, a number, true or false, or a list of them, not {wrong}{other}"
     )
 
 

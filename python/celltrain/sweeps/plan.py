@@ -444,7 +444,7 @@ def _until(given: object, replications: int) -> Until:
             given.get("max-replications", MAX_REPLICATIONS),
         )
     else:
-        raise InputError(f"until: expected a table with metric and rel-ci, not {given!r}")
+        raise InputError(f"until: expected a table with metric and rel-ci, not {arguments.in_a_line(given)}")
     _expect("until.max-replications", until.max_replications, int, "a whole number")
     if replications < LEAST:
         raise InputError(
@@ -494,13 +494,16 @@ def _part(key: str, given: object) -> float:
         except ValueError:
             value = None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-        raise InputError(f'{key}: expected a part such as 0.02 or "2 %", between 0 and 1, not {given!r}')
+        wrong = arguments.in_a_line(given)
+        raise InputError(f'{key}: expected a part such as 0.02 or "2 %", between 0 and 1, not {wrong}')
     return float(value)
 
 
 def _expect(key: str, value: object, kind: type, what: str) -> None:
     if value is not None and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
-        raise PlanError(f"{key}: expected {what}, not {value!r}", key.removeprefix("until."))
+        raise PlanError(
+            f"{key}: expected {what}, not {arguments.in_a_line(value)}", key.removeprefix("until.")
+        )
 
 
 def refuse_unknown_keys(where: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
