@@ -347,8 +347,17 @@ impl Receiver {
         let marked = segment.ecn == Ecn::Ce;
         self.stats.marked_segments += u64::from(marked);
         let urgent = self.special && self.note_special(now, segment, marked);
-        self.marks.note_classic(marked, segment.flags.contains(Flags::CWR));
+        let echoed = marked && self.heeds_mark(segment);
+        self.marks.note_classic(echoed, segment.flags.contains(Flags::CWR));
         urgent
+    }
+
+    // RFC 3168 §6.1.5: SHOULD ignore the ECN field of data outside of the window (with classic feedback)
+    // RFC 3168 §6.1.6: SHOULD respond to it on window probes
+    /// Whether a mark of a segment counts, with classic feedback: some of it lies within the window, or it may be a probe of a closed one.
+    /// Where each packet counts, all do (RFC 8257 section 3.2, RFC 9768).
+    fn heeds_mark(&self, segment: &Segment) -> bool {
+        segment.end() > self.next || self.window == 0
     }
 
     /// Looks at a segment as most receivers need not. Returns whether an ACK should go at once: the mark changed, the segment closes the
@@ -374,8 +383,9 @@ impl Receiver {
     /// Returns whether an ACK should go at once as Linux does it.
     #[inline]
     fn note_quick(&mut self, now: Time, segment: &Segment, marked: bool) -> bool {
+        let heeded = marked && self.heeds_mark(segment);
         let Some(quick) = &mut self.quick else { return false };
-        if marked && !self.marks.are_echoed() {
+        if heeded && !self.marks.are_echoed() {
             quick.on_mark(self.window);
         }
         quick.on_data(now, self.window, segment.len, self.reader.is_none())
