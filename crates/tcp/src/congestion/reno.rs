@@ -21,6 +21,8 @@ impl CongestionControl for Reno {
     // RFC 5681 §3.1: MUST NOT add more than a segment per round trip in congestion avoidance
     fn on_ack(&mut self, now: Time, flow: &mut Flow, acked: u64) {
         if flow.cwnd < flow.ssthresh {
+            // What was earned at another window, before an idle time, is no part of the next congestion avoidance.
+            self.credit = 0;
             return slow_start(now, flow, acked);
         }
         match flow.params.congestion_avoidance {
@@ -83,6 +85,24 @@ mod tests {
 
     use super::*;
     use crate::StackSpec;
+
+    /// RFC 5681 section 3.1: "during congestion avoidance, cwnd MUST NOT be increased by more than SMSS bytes per RTT". What was acknowledged at a
+    /// larger window, before an idle time, is no part of that.
+    #[test]
+    fn congestion_avoidance_counts_from_its_beginning() {
+        let mut flow = Flow::new(StackSpec::default().resolve().expect("the default stack is possible"));
+        let (mut reno, mss) = (Reno::default(), flow.mss);
+        let mut acknowledge = |flow: &mut Flow, segments| {
+            (0..segments).for_each(|_| reno.on_ack(0, flow, mss));
+            flow.cwnd / mss
+        };
+        (flow.cwnd, flow.ssthresh) = (40 * mss, 20 * mss);
+        assert_eq!(acknowledge(&mut flow, 39), 40);
+        // The restart of section 4.1, and slow start.
+        flow.cwnd = 3 * mss;
+        assert_eq!(acknowledge(&mut flow, 17), 20);
+        assert_eq!([19, 1, 20, 1].map(|segments| acknowledge(&mut flow, segments)), [20, 21, 21, 22]);
+    }
 
     /// `tcp_reno_ssthresh` of Linux halves the window, 4.3BSD the smaller of the window and the receiver's.
     #[test]
