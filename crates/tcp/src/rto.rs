@@ -176,9 +176,9 @@ impl RttEstimator {
         1 << self.doublings.min(63)
     }
 
-    /// Raises the timeout to at least `least` (rule 5.7).
-    pub(crate) fn raise(&mut self, least: Time) {
-        self.rto = self.rto.max(least).min(self.max);
+    /// Sets the timeout to `rto`, whatever it has been measured to be or backed off to (rule 5.7).
+    pub(crate) fn reinitialize(&mut self, rto: Time) {
+        (self.rto, self.doublings) = (rto.min(self.max), 0);
     }
 
     /// The retransmission timeout.

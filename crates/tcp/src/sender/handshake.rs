@@ -10,7 +10,7 @@ use crate::{
     segment::{Flags, Segment, SynOptions},
 };
 
-/// Smallest timeout for the first data after a SYN had to be repeated (RFC 6298 rule 5.7).
+/// The timeout of the first data after a SYN had to be repeated (RFC 6298 rule 5.7).
 const RTO_AFTER_SYN_LOSS: Time = 3 * SECOND;
 
 impl Sender {
@@ -53,7 +53,7 @@ impl Sender {
 
     // RFC 5681 §3.1: MUST NOT let SYN|ACK and its acknowledgement open the window
     // RFC 5681 §3.1: MUST begin with one segment after a lost SYN
-    // RFC 6298 §5: MUST raise the RTO to 3 seconds after a lost SYN
+    // RFC 6298 §5: MUST re-initialize the RTO to 3 seconds after a lost SYN, if it began below
     // RFC 3168 §6.1.1: SHOULD NOT set ECT after a SYN|ACK that does not agree to ECN
     pub(super) fn on_syn_ack(&mut self, now: Time, segment: &Segment) {
         if self.state >= State::Established {
@@ -69,7 +69,9 @@ impl Sender {
         self.congestion.begin(now, &mut self.flow);
         if self.syn_lost {
             // RFC 6298 rule 5.7 and RFC 5681 section 3.1.
-            self.flow.timer.estimator.raise(RTO_AFTER_SYN_LOSS);
+            if self.flow.params.rto_initial < RTO_AFTER_SYN_LOSS {
+                self.flow.timer.estimator.reinitialize(RTO_AFTER_SYN_LOSS);
+            }
             self.flow.cwnd = self.flow.mss;
         }
         // The application may have stopped before anything could be sent.
