@@ -229,7 +229,12 @@ impl Delivery {
     }
 
     /// Takes what an ACK reports (UpdateRateSample for each packet, section 4.1.2.3).
+    /// A retransmission that was not needed has been delivered, too (section 2.2).
     pub(crate) fn on_ack(&mut self, now: Time, segment: &Segment) {
+        if let Some(duplicate) = segment.sack.duplicate(segment.ack) {
+            self.delivered += duplicate.end - duplicate.start;
+            self.delivered_time = now;
+        }
         for block in segment.sack.ranges(segment.ack).filter(|block| block.start > segment.ack) {
             let gaps: Vec<_> = self.reported.gaps(&block).collect();
             for news in gaps {

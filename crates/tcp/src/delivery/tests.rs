@@ -65,6 +65,27 @@ fn compressed_acks_do_not_raise_the_rate() {
     assert_eq!(sample.rate, 8 * 11_000 * 1000 / 111, "since time 0, not since the last ACK");
 }
 
+/// Section 2.2 of the draft: C.delivered "SHOULD include spurious retransmissions that have been acknowledged as delivered". RS.newly_acked does not.
+#[test]
+fn what_was_delivered_twice_counts_twice() {
+    let mut delivery = Delivery::default();
+    send(&mut delivery, 0, 0, 0, 3);
+    // A probe that was not needed.
+    delivery.on_sent(50 * MS, &(2000..3000), 1000, 1 << 30);
+    delivery.on_ack(100 * MS, &ack(3000, None));
+    let sample = delivery.sample(100 * MS, exact(), None, false).unwrap();
+    assert_eq!((sample.acked, sample.delivered_total), (3000, 3000));
+    send(&mut delivery, 110 * MS, 0, 3000, 2);
+    let mut segment = Segment { ack: 3000, ..Segment::default() };
+    segment.sack.push_duplicate(3000, &(2000..3000));
+    delivery.on_ack(120 * MS, &segment);
+    assert_eq!(delivery.sample(120 * MS, exact(), None, false), None);
+    assert_eq!((delivery.delivered(), delivery.inflight()), (4000, 2000));
+    delivery.on_ack(210 * MS, &ack(5000, None));
+    let sample = delivery.sample(210 * MS, exact(), None, false).unwrap();
+    assert_eq!((sample.acked, sample.delivered, sample.delivered_total), (2000, 3000, 6000));
+}
+
 #[test]
 fn losses_and_reports_move_what_is_in_flight() {
     let mut delivery = Delivery::default();
