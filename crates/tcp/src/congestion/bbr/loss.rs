@@ -89,9 +89,15 @@ impl Model {
     }
 
     /// OnEnterFastRecovery and OnEnterRTO, up to the window (section 5.6.4.4).
-    pub(super) fn enter_recovery(&mut self, flow: &Flow) {
+    pub(super) fn enter_recovery(&mut self, flow: &Flow, fast: bool) {
         self.save_state_upon_loss(flow);
-        self.in_recovery = true;
+        (self.in_recovery, self.in_fast_recovery) = (true, fast);
+    }
+
+    /// Recovery is over: the window is what it was before (section 5.6.4.4).
+    pub(super) fn leave_recovery(&mut self, flow: &mut Flow) {
+        (self.in_recovery, self.in_fast_recovery) = (false, false);
+        self.restore_cwnd(flow);
     }
 
     /// SaveStateUponLoss (section 5.5.11.1).
@@ -118,8 +124,7 @@ impl Model {
 
     /// HandleSpuriousLossDetection (section 5.5.11.2).
     pub(super) fn handle_spurious_loss(&mut self, flow: &mut Flow) {
-        self.in_recovery = false;
-        self.restore_cwnd(flow);
+        self.leave_recovery(flow);
         self.is_loss_in_round = false;
         self.reset_full_bw(0);
         self.bw_shortterm = self.bw_shortterm.max(self.saved.bw_shortterm);

@@ -81,6 +81,8 @@ struct Model {
     loss_ranges: u32,
     last_lost_end: u64,
     in_recovery: bool,
+    /// That recovery is a fast one.
+    in_fast_recovery: bool,
     prior_cwnd: u64,
     saved: Saved,
 
@@ -140,6 +142,7 @@ impl Default for Model {
             loss_ranges: 0,
             last_lost_end: 0,
             in_recovery: false,
+            in_fast_recovery: false,
             prior_cwnd: 0,
             saved: Saved::default(),
             extra_acked_filter: WindowedMax::default(),
@@ -231,12 +234,12 @@ impl CongestionControl for Bbr {
     }
 
     fn on_loss(&mut self, flow: &Flow) -> u64 {
-        self.0.enter_recovery(flow);
+        self.0.enter_recovery(flow, true);
         flow.ssthresh
     }
 
     fn on_timeout(&mut self, flow: &Flow) -> u64 {
-        self.0.enter_recovery(flow);
+        self.0.enter_recovery(flow, false);
         flow.ssthresh
     }
 
@@ -252,8 +255,7 @@ impl CongestionControl for Bbr {
     }
 
     fn on_recovered(&mut self, flow: &mut Flow) {
-        self.0.in_recovery = false;
-        self.0.restore_cwnd(flow);
+        self.0.leave_recovery(flow);
     }
 
     fn on_spurious(&mut self, now: Time, flow: &mut Flow) -> bool {

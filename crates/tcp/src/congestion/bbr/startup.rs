@@ -48,7 +48,7 @@ impl Model {
     /// CheckStartupHighLoss (section 5.3.1.3): a whole round of fast recovery in which more than 2 % and six ranges were lost.
     fn check_startup_high_loss(&mut self, rs: &Sample) {
         let round_of_losses =
-            self.in_recovery && self.loss_round_start && self.loss_ranges >= STARTUP_FULL_LOSS_COUNT;
+            self.in_fast_recovery && self.loss_round_start && self.loss_ranges >= STARTUP_FULL_LOSS_COUNT;
         if round_of_losses && too_much_lost(rs.lost_since, rs.tx_in_flight) {
             self.leave_startup_for_congestion();
         }

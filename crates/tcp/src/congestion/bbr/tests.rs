@@ -131,13 +131,30 @@ fn three_rounds_of_plateau_fill_the_pipe() {
 fn losses_end_startup() {
     for (ranges, leaves) in [(5, false), (6, true)] {
         let (mut model, flow) = (model(BbrPhase::Startup), flow());
-        model.enter_recovery(&flow);
+        model.enter_recovery(&flow, true);
         (0..ranges).for_each(|range| model.handle_lost_packet(0, &flow, &lost(2 * range, 1000)));
         model.loss_round_start = true;
         model.inflight_latest = 120 * MSS;
         model.check_startup_done(&Sample { lost_since: 6 * MSS, app_limited: true, ..sample() });
         assert_eq!(model.phase == BbrPhase::Drain, leaves, "{ranges} ranges");
         assert_eq!(model.inflight_longterm == 120 * MSS, leaves);
+    }
+}
+
+/// Section 5.3.1.3: "The connection has been in fast recovery for at least one full packet-timed round trip". What a timeout begins is none.
+#[test]
+fn losses_behind_a_timeout_do_not_end_startup() {
+    for (timeout, leaves) in [(false, true), (true, false)] {
+        let (mut bbr, flow) = (Bbr(Box::new(model(BbrPhase::Startup))), flow());
+        if timeout {
+            bbr.on_timeout(&flow);
+        } else {
+            bbr.on_loss(&flow);
+        }
+        (0..6).for_each(|range| bbr.0.handle_lost_packet(0, &flow, &lost(2 * range, 1000)));
+        bbr.0.loss_round_start = true;
+        bbr.0.check_startup_done(&Sample { lost_since: 6 * MSS, ..sample() });
+        assert_eq!(bbr.0.phase == BbrPhase::Drain, leaves, "timeout: {timeout}");
     }
 }
 
