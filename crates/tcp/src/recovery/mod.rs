@@ -230,8 +230,27 @@ fn halve(now: Time, flow: &mut Flow, congestion: &mut Congestion, inflation: u32
 }
 
 /// The slow-start threshold after a loss that showed without a timeout. A loss in a window of data whose marks were
-/// answered reduces nothing more (RFC 3168 section 6.1.2), unless it was answered by less than a loss is (RFC 8257 section 3.5).
+/// answered reduces nothing more (RFC 3168 section 6.1.2), unless it was answered by less than a loss is (RFC 8257 section 3.5). A model of the
+/// path is told of each recovery (draft-ietf-ccwg-bbr section 5.6.4.4).
 fn reduced(flow: &Flow, congestion: &mut Congestion) -> u64 {
-    let answered = flow.reduced_for_mark() && !congestion.counts_marks();
+    let answered = flow.reduced_for_mark() && !congestion.counts_marks() && !congestion.sets_window();
     if answered { flow.ssthresh } else { congestion.on_loss(flow) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StackSpec;
+
+    /// draft-ietf-ccwg-bbr section 5.6.4.4: OnEnterFastRecovery is called upon entering Fast Recovery, also behind a mark that was answered.
+    #[test]
+    fn a_model_of_the_path_hears_of_each_recovery() {
+        let spec: StackSpec = toml::from_str("stack = 'linux-bbr'\necn = true").unwrap();
+        let mut flow = Flow::new(spec.resolve().unwrap());
+        let mut congestion = Congestion::new(flow.params.congestion_control);
+        flow.max = flow.cwnd;
+        flow.marked_at = flow.max;
+        reduced(&flow, &mut congestion);
+        assert!(format!("{congestion:?}").contains("in_recovery: true"));
+    }
 }

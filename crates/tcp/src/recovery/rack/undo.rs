@@ -109,8 +109,9 @@ impl Undo {
     // RFC 9438 §4.9.2: MAY restore what there was before a spurious loss
     // RFC 9438 §4.9.2: SHOULD go on with the present values if cwnd is above cwnd_prior long after the loss
     /// Restores the windows and the congestion control (RFC 9438 section 4.9.2); false if it comes long after the loss and the window has
-    /// grown beyond what it was, where Linux still restores the threshold if that was larger. There was no reduction then: what was owed for it is not told, and a mark that came meanwhile
-    /// counts as if this ACK told of it (RFC 3168 section 6.1.2).
+    /// grown beyond what it was, where Linux still restores the threshold if that was larger. A model of the path hears of it in any case: there is
+    /// more to it than a window (draft-ietf-ccwg-bbr section 5.2.5). There was no reduction then: what was owed for it is not told, and a mark that
+    /// came meanwhile counts as if this ACK told of it (RFC 3168 section 6.1.2).
     pub(super) fn restore(
         self,
         now: Time,
@@ -123,7 +124,7 @@ impl Undo {
         flow.echoed |= self.marked;
         flow.timed_out_end = 0;
         let late = found == Found::Late && flow.cwnd > self.cwnd;
-        if late && flow.params.reductions == Reductions::Standard {
+        if late && flow.params.reductions == Reductions::Standard && !congestion.sets_window() {
             return false;
         }
         if !congestion.on_spurious(now, flow) {
@@ -195,6 +196,25 @@ mod tests {
             undo.restore(0, &mut flow, &mut congestion, Found::Late);
             assert_eq!(flow.ssthresh, 7 * flow.mss, "{reductions}");
         }
+    }
+
+    /// draft-ietf-ccwg-bbr section 5.2.5: "If the transport protocol detects that a loss recovery episode was spurious, BBR calls
+    /// HandleSpuriousLossDetection()", also where its window has grown since.
+    #[test]
+    fn late_news_are_told_to_a_model_of_the_path() {
+        let spec: StackSpec = toml::from_str("stack = 'linux-bbr'").unwrap();
+        let mut flow = Flow::new(spec.resolve().unwrap());
+        let mut congestion = Congestion::new(flow.params.congestion_control);
+        flow.max = flow.cwnd;
+        let undo = Undo::new(0, &flow, &congestion, false, 0);
+        congestion.on_loss(&flow);
+        let told = |congestion: &Congestion| !format!("{congestion:?}").contains("in_recovery: true");
+        assert!(!told(&congestion));
+        flow.cwnd *= 2;
+        let cwnd = flow.cwnd;
+        assert!(undo.restore(0, &mut flow, &mut congestion, Found::Late));
+        assert!(told(&congestion));
+        assert_eq!(flow.cwnd, cwnd);
     }
 
     /// RFC 8257 section 3.3: alpha follows every acceptable ACK, whatever becomes of losses.
