@@ -39,3 +39,31 @@ impl Sender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use celltrain_engine::time::SECOND;
+
+    use super::*;
+    use crate::StackSpec;
+
+    /// draft-ietf-ccwg-bbr section 5.4.1: HandleRestartFromIdle looks "before sending a packet" whether "C.inflight == 0 && C.app_limited", also
+    /// before a packet that was lost is sent again.
+    #[test]
+    fn what_goes_again_into_an_empty_network_restarts_from_idle() {
+        let spec: StackSpec = toml::from_str("stack = 'linux-bbr'\nsyn-exchange = false").unwrap();
+        let mut sender = Sender::new(&spec.resolve().unwrap());
+        sender.offer(0, 1448);
+        assert!(sender.poll_segment(0).is_some());
+        let restarts = |sender: &Sender| format!("{sender:?}").contains("idle_restart: true");
+        // The first timer is that of a probe, which does not find the network empty.
+        while !restarts(&sender) {
+            let now = sender.next_timeout().expect("something is not acknowledged");
+            assert!(now < 10 * SECOND, "it was sent again, and is no restart");
+            sender.on_timeout(now);
+            let empty = sender.flow.delivery.as_ref().is_some_and(|delivery| delivery.inflight() == 0);
+            while sender.poll_segment(now).is_some() {}
+            assert_eq!(restarts(&sender), empty);
+        }
+    }
+}

@@ -64,6 +64,10 @@ impl Sender {
                 flow.timer.time_segment(now, bytes.end);
             }
         }
+        if flow.delivery.as_ref().is_some_and(|delivery| delivery.inflight() == 0) && flow.flight() > 0 {
+            // All that is not acknowledged was lost or reported: the network is as empty as behind an idle time.
+            self.congestion.on_restart(now, 0, flow);
+        }
         if let Some(delivery) = &mut flow.delivery {
             delivery.on_sent(now, &bytes, flow.mss, flow.cwnd);
         }
