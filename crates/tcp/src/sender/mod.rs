@@ -122,6 +122,7 @@ impl Sender {
         self.flow.limits.offer(now, self.flow.window_limit());
         self.flow.check_app_limited();
         self.flow.offered = self.flow.offered.saturating_add(bytes);
+        self.await_pace(now);
         self.begin_persisting(now);
     }
 
@@ -135,7 +136,15 @@ impl Sender {
         flow.limits.offer(now, flow.window_limit());
         flow.offered += 1;
         flow.closed = true;
+        self.await_pace(now);
         self.begin_persisting(now);
+    }
+
+    /// There is something to send again, for which the time of the next segment may not have come.
+    fn await_pace(&mut self, now: Time) {
+        if self.state == State::Established {
+            self.state = self.awake(now);
+        }
     }
 
     /// The application stops: what it would still have written, having offered without end, is never sent. What was sent, and

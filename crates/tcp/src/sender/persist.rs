@@ -44,8 +44,8 @@ impl Sender {
         }
     }
 
-    /// The state of a sender whose window has opened: the time of its next segment may not have come.
-    fn awake(&self, now: Time) -> State {
+    /// The state of a sender whose window has opened, or that has something to send again: the time of its next segment may not have come.
+    pub(super) fn awake(&self, now: Time) -> State {
         if now < self.pacer.next() { State::Paced } else { State::Established }
     }
 
