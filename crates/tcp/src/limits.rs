@@ -45,6 +45,11 @@ impl Default for LimitClock {
 }
 
 impl LimitClock {
+    /// What limits now.
+    pub(crate) const fn current(&self) -> Limit {
+        self.current
+    }
+
     /// From now on `limit` holds.
     #[inline]
     pub(crate) fn set(&mut self, now: Time, limit: Limit) {

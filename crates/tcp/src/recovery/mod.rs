@@ -69,6 +69,9 @@ pub(crate) trait Recovery {
     /// A duplicate ACK arrived; `flow.duplicates` counts it.
     fn on_duplicate_ack(&mut self, _now: Time, _flow: &mut Flow, _congestion: &mut Congestion) {}
 
+    /// An ACK arrived that acknowledges nothing new, while nothing is outstanding. What it reports may tell of a loss that was none.
+    fn on_idle_ack(&mut self, _now: Time, _flow: &mut Flow, _congestion: &mut Congestion) {}
+
     /// An ACK for `acked` new bytes arrived, and `flow.una` has moved. Returns whether it restarts the timer.
     fn on_new_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) -> bool {
         congestion.on_ack(now, flow, acked);
@@ -150,6 +153,10 @@ impl Recovery for AnyRecovery {
 
     fn on_duplicate_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
         with_recovery!(self, recovery => recovery.on_duplicate_ack(now, flow, congestion));
+    }
+
+    fn on_idle_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
+        with_recovery!(self, recovery => recovery.on_idle_ack(now, flow, congestion));
     }
 
     fn on_new_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) -> bool {

@@ -34,6 +34,7 @@ impl Sender {
     #[cold]
     pub(super) fn on_old_ack(&mut self, now: Time, segment: &Segment, duplicate: bool) {
         if self.state == State::Persisting || self.flow.flight() == 0 {
+            self.recovery.on_idle_ack(now, &mut self.flow, &mut self.congestion);
             // The answer to a probe may report it as a duplicate, which says nothing about losses.
             self.look_at_window(now);
         } else if duplicate {

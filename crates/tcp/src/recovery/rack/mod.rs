@@ -443,6 +443,12 @@ impl Recovery for Rack {
         }
     }
 
+    fn on_idle_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion) {
+        let limit = flow.limits.current();
+        self.reconsider(now, flow, congestion);
+        flow.limits.set(now, limit);
+    }
+
     /// Starts the retransmission timer afresh itself, before an alarm is set by it.
     fn on_new_ack(&mut self, now: Time, flow: &mut Flow, congestion: &mut Congestion, acked: u64) -> bool {
         if flow.flight() > 0 {
