@@ -146,6 +146,13 @@ impl Sack {
         None
     }
 
+    /// Whether `bytes` may go outside of a recovery: they lie within the window, or limited transmit sends them in place of what has left the
+    /// network (section 5 step 3).
+    #[inline]
+    fn may_exceed_window(&self, flow: &Flow, bytes: &Range<u64>) -> bool {
+        flow.allowance == 0 || bytes.end <= flow.una + flow.cwnd || self.pipe(flow) + flow.mss <= flow.cwnd
+    }
+
     /// What to send next while a loss is repaired. Kept out of the way of senders that repair none.
     #[inline(never)]
     fn next_in_episode(&mut self, flow: &Flow, episode: Episode) -> Option<Range<u64>> {
@@ -234,7 +241,7 @@ impl Recovery for Sack {
     // RFC 6675 §5: SHOULD send while cwnd exceeds pipe by a segment
     fn next(&mut self, _now: Time, flow: &mut Flow) -> Option<Range<u64>> {
         match self.episode {
-            None => flow.next_in_window(),
+            None => flow.next_in_window().filter(|bytes| self.may_exceed_window(flow, bytes)),
             Some(episode) => self.next_in_episode(flow, episode),
         }
     }
