@@ -90,7 +90,6 @@ pub(crate) struct Flow {
 
 impl Flow {
     // RFC 5681 §3.1: SHOULD begin with an arbitrarily high ssthresh
-    // RFC 5681 §3.1: MUST keep to the bound of IW (3 segments of 1460 B; presets of today take the 10 of RFC 6928)
     pub(crate) fn new(params: impl Into<Arc<Params>>) -> Self {
         let params = params.into();
         let mss = u64::from(params.mss);

@@ -130,6 +130,20 @@ impl Stack {
             Self::Osu => osu(),
         }
     }
+
+    // RFC 5681 §3.1: MUST keep to the bound of IW, of 2 to 4 segments (unless `initial-window` is given; `cubic` takes that of RFC 6928, `linux` 10)
+    /// The largest initial window, in segments of `mss` bytes, that the standards allow the presets that follow them.
+    pub(crate) fn initial_window_max(self, mss: u32) -> u32 {
+        match self {
+            Self::Newreno | Self::Reno | Self::Tahoe | Self::Sack | Self::Rfc => match mss {
+                0..=1095 => 4,
+                1096..=2190 => 3,
+                _ => 2,
+            },
+            Self::Cubic => (14_600 / mss.max(1)).clamp(2, 10),
+            _ => u32::MAX,
+        }
+    }
 }
 
 /// What the standards of today say, without SACK.

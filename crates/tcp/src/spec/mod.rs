@@ -50,7 +50,8 @@ pub struct StackSpec {
     /// section 2). Standard: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_scaling: Option<bool>,
-    /// Initial congestion window in segments, 1 to 10 (RFC 5681 section 3.1, RFC 6928). Standard: 3.
+    /// Initial congestion window in segments, 1 to 10. If it is not given, presets of the standards take fewer where the `mss` is large: 2 above
+    /// 2190 B (RFC 5681 section 3.1), `cubic` as many as 14600 B hold, but 2 at least (RFC 6928). Standard: 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 10))]
     pub initial_window: Option<u32>,
@@ -318,6 +319,28 @@ mod tests {
         assert_eq!(params.delayed_ack, 12_500_000_000);
         let yats = resolve("stack = 'yats'\nreceive-window = '32 KiB'").unwrap();
         assert_eq!(yats.initial_ssthresh, 16 << 10, "half the window that is used");
+    }
+
+    /// RFC 5681 section 3.1: "If SMSS > 2190 bytes: IW = 2 * SMSS bytes and MUST NOT be more than 2 segments". RFC 6928 section 2: "min (10*MSS,
+    /// max (2*MSS, 14600))".
+    #[test]
+    fn the_initial_window_follows_the_segment_size() {
+        let window = |table: &str| resolve(table).unwrap().initial_window;
+        for (stack, mss, segments) in [
+            ("newreno", 536, 3),
+            ("newreno", 2190, 3),
+            ("newreno", 2191, 2),
+            ("rfc", 9140, 2),
+            ("cubic", 536, 10),
+            ("cubic", 1460, 10),
+            ("cubic", 2000, 7),
+            ("cubic", 9140, 2),
+            // Linux counts packets.
+            ("linux", 9140, 10),
+        ] {
+            assert_eq!(window(&format!("stack = '{stack}'\nmss = '{mss} B'")), segments, "{stack} {mss}");
+        }
+        assert_eq!(window("mss = '9140 B'\ninitial-window = 4"), 4, "what is given stands");
     }
 
     #[test]

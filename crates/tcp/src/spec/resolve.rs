@@ -166,6 +166,10 @@ impl StackSpec {
             format!("{mss} B is no segment size; give 1 B to {mss_max} B, which an IP packet can hold")
         })?;
         params.mss = mss as u32;
+        if self.initial_window.is_none() {
+            let most = self.stack.initial_window_max(params.mss);
+            params.initial_window = params.initial_window.min(most);
+        }
 
         let window = self.receive_window.map_or(params.receive_window, |bytes| bytes.0);
         let scaling = self.window_scaling.unwrap_or(params.window_scale.is_some());
