@@ -198,6 +198,13 @@ def test_columns_with_stacks_of_their_own_keep_these(tiny_paper: None) -> None:
         ("tcp.stack", "flow.1", {"tcp": {"stack": "sack"}}),
         ("flow.1.tcp.mss", "flow", [{"name": "1"}]),
         ("topology.sources", "topology", {"kind": "n-source"}),
+        # Links of a place, or single ones, and single ports.
+        ("link.rate", "link.trunk.rate", "3 Mbit/s"),
+        ("link.rate", "link.trunk", {"rate": "3 Mbit/s"}),
+        ("link.delay", "link-override", [{"from": "a", "to": "b", "link": {"delay": "3 ms"}}]),
+        ("link.rate", "group.0.access.rate", "3 Mbit/s"),
+        ("switch.buffer", "port", [{"from": "switch1", "to": "switch2", "buffer": "9 cells"}]),
+        ("switch.discard.policy", "port.0.discard.policy", "epd"),
     ],
 )
 def test_what_columns_vary_is_not_undone_for_single_flows(
@@ -206,6 +213,17 @@ def test_what_columns_vary_is_not_undone_for_single_flows(
     paper = _varying(varied, "1", "2")
     with pytest.raises(ct.InputError, match=f"^{key}: Figure 2 varies {varied} itself: "):
         changed(paper, {key: value}, (), paper.figures)
+
+
+def test_a_place_with_links_of_its_own_may_have_others(tiny_paper: None) -> None:
+    """Columns that vary all other links do not reach it."""
+    paper = _varying("link.rate", "10 Mbit/s", "20 Mbit/s")
+    base = paper.folder.path / "base.toml"
+    base.write_text(f'{base.read_text()}\n[link.trunk]\nrate = "5 Mbit/s"\n')
+    assert changed(paper, {"link.trunk.rate": "3 Mbit/s"}, (), paper.figures).changes
+    assert changed(paper, {"link.access.delay": "3 ms"}, (), paper.figures).changes
+    with pytest.raises(ct.InputError, match=r"^link\.access\.rate: Figure 2 varies link\.rate itself: "):
+        changed(paper, {"link.access.rate": "3 Mbit/s"}, (), paper.figures)
 
 
 def test_a_table_beside_what_columns_vary_is_no_change_of_it(tiny_paper: None) -> None:

@@ -39,7 +39,7 @@ def changed(
         raise InputError(f"the paper has a '{CHANGED}' of its own: call it otherwise in paper.toml")
     stack, said = _one_stack(paper, stacks), told(settings)
     for key, value in settings.items():
-        _refuse_kept(key, value, tables)
+        _refuse_kept(paper, key, value, tables)
     for name in dict.fromkeys(table.scenario for table in tables):
         paper.folder.scenario(name).with_(settings)  # which names the key, and not the column
     candidate = Candidate(
@@ -52,14 +52,15 @@ def changed(
     return found
 
 
-def _refuse_kept(key: str, value: object, tables: Sequence[Table]) -> None:
+def _refuse_kept(paper: Paper, key: str, value: object, tables: Sequence[Table]) -> None:
     """Refuses a setting that columns share or vary, or that changes no number."""
     if key == "name":
         raise InputError("name: leave it out: it changes no number of the paper")
     if key in ELSEWHERE:
         raise InputError(f"{key}: leave it out, and give {ELSEWHERE[key]}: all columns share it")
     for table in tables:
-        own = next((one for part in keys_set(key, value) for one in _varied(part, table)), None)
+        base = paper.folder.scenario(table.scenario).to_dict()
+        own = next((one for part in keys_set(key, value) for one in _varied(part, table, base)), None)
         if own is not None:
             which = "it" if own == key else own
             raise InputError(
@@ -80,10 +81,13 @@ def _one_stack(paper: Paper, stacks: Iterable[str]) -> str:
     return named[0] if named else paper.stacks[0]
 
 
-def _varied(key: str, table: Table) -> Iterator[str]:
-    """The settings that differ from column to column and that a change of a key would undo."""
+def _varied(key: str, table: Table, base: Mapping[str, Any]) -> Iterator[str]:
+    """The settings that differ from column to column and that a change of a key would undo.
+
+    Links and ports that have a setting of their own in the base scenario are not those that columns vary.
+    """
     known = dict.fromkeys(one for column in table.columns for one in column.settings)
-    own = {key, _of_all(key)}
+    own = {key, _of_all(key)} if _has(base, key) else {key, _of_all(key), _of_links_and_ports(key)}
     for one in known:
         if any(one == key or one.startswith(f"{key}.") or key.startswith(f"{one}.") for key in own):
             values = [column.settings.get(one) for column in table.columns]
@@ -103,6 +107,30 @@ def _of_all(key: str) -> str:
             return ".".join((table, *rest))
         case _:
             return key
+
+
+def _of_links_and_ports(key: str) -> str:
+    """The key that says for all links, or all ports, what a key says for some; else the key itself."""
+    match key.split("."):
+        case ["link", "access" | "trunk" | "exit", *rest] | ["link-override", _, "link", *rest]:
+            return ".".join(("link", *rest))
+        case ["group", _, "access" | "exit", *rest]:
+            return ".".join(("link", *rest))
+        case ["port", _, *rest]:
+            return ".".join(("switch", *rest))
+        case _:
+            return key
+
+
+def _has(settings: Any, key: str) -> bool:
+    """Whether nested settings have a dotted key."""
+    for part in key.split("."):
+        is_list = isinstance(settings, list)
+        inner = {str(place): one for place, one in enumerate(settings)} if is_list else settings
+        if not isinstance(inner, Mapping) or part not in inner:
+            return False
+        settings = inner[part]
+    return True
 
 
 def _differs(paper: Paper, stack: str, table: Table) -> bool:
