@@ -228,9 +228,9 @@ INTERNAL = {
     },
     ct.Comparison: {
         *("alike_sentences", "difference_lines", "explanation", "mean_lines", "state_lines"),
-        *("censored", "comparable", "counted", "fill", "idle", "said_of_means", "size"),
+        *("censored", "comparable", "counted", "fill", "idle", "is_uneven", "said_of_means", "size"),
         *("size_of_differences", "too_many"),
-        *("unmeasured_sentences", "unresponsive", "write_to"),
+        *("uneven", "unmeasured_sentences", "unresponsive", "write_to"),
     },
     ct.Sweep: {"alone", "censored", "comparable", "counted", "idle", "lonely", "units_at", "unresponsive"},
 }
