@@ -15,7 +15,16 @@ from celltrain.notes.tables import (
 from celltrain.quantities import in_base_unit
 from celltrain.scenario import Scenario
 
-__all__ = ["Link", "idle_delays", "links", "links_of_switches", "octets", "packet_of", "segment_of"]
+__all__ = [
+    "Link",
+    "headers_of",
+    "idle_delays",
+    "links",
+    "links_of_switches",
+    "octets",
+    "packet_of",
+    "segment_of",
+]
 
 HEADERS, TIMESTAMPS = 40, 12
 """Octets of the headers of IP and TCP, and of the option with timestamps."""
@@ -80,8 +89,12 @@ def packet_of(tables: FlowTables) -> float:
     traffic = traffic_of(tables)
     if "rate" in traffic or "peak" in traffic or "states" in traffic or traffic.get("kind") == "trace":
         return octets(traffic, "packet")
-    timestamps = TIMESTAMPS if first_table(tables, "tcp").get("timestamps") else 0
-    return segment_of(tables) + HEADERS + timestamps
+    return segment_of(tables) + headers_of(first_table(tables, "tcp"))
+
+
+def headers_of(tcp: Settings) -> int:
+    """The octets of the headers of a packet that such a TCP sends."""
+    return HEADERS + (TIMESTAMPS if tcp.get("timestamps") else 0)
 
 
 def segment_of(tables: FlowTables) -> float:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from celltrain import _core, statistics
+from celltrain.cells import PAYLOAD_BITS
 from celltrain.errors import InputError, unknown
+from celltrain.notes.framing import headers_of, octets
 from celltrain.papers.expression import Columns, Expression, Functions
 from celltrain.results import Record
 from celltrain.scenario import Scenario
@@ -48,9 +50,6 @@ UNITS = {
 
 PLACES = ("access", "trunk", "exit")
 """Tables of `[link]`, each of which stands for the links of a place."""
-
-HEADERS, TIMESTAMPS, CELL_PAYLOAD = 40, 12, 48
-"""Bytes of TCP and IP headers, of the option of timestamps, and of a cell's payload."""
 
 
 def numbers(values: Any) -> list[float]:
@@ -250,35 +249,23 @@ def setting(scenario: Scenario, key: str) -> float:
         if part not in inner:
             raise unknown("setting", key, [f"{key.removesuffix(part)}{name}" for name in inner])
         found = inner[part]
-    return _number(key, found)
-
-
-def _number(key: str, value: Any) -> float:
-    """A number or a quantity of a scenario.
-
-    Raises:
-        InputError: it is neither.
-    """
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    quantity = re.fullmatch(r"\s*([0-9.eE+-]+)\s*([A-Za-z/%]+)\s*", str(value))
+    if isinstance(found, int | float) and not isinstance(found, bool):
+        return float(found)
+    quantity = re.fullmatch(r"\s*([0-9.eE+-]+)\s*([A-Za-z/%]+)\s*", str(found))
     if quantity is None or quantity[2] not in UNITS:
-        raise InputError(f"the setting '{key}' is {value!r}, which is no number with a unit")
+        raise InputError(f"the setting '{key}' is {found!r}, which is no number with a unit")
     return float(quantity[1]) * UNITS[quantity[2]]
 
 
 def frame_cells(scenario: Scenario) -> int:
     """Cells of a full segment of `[tcp]`: headers, timestamps if the stack has them, and what AAL5 adds.
 
-    So what an expression computes of the link's rate holds for every stack and setting that stands beside
-    the paper's own.
+    With it, a share of the link is right under every stack and setting, not only under the paper's own.
     """
     resolved = scenario.resolved()
-    octets = _number("tcp.mss", resolved["tcp"]["mss"]) + _number(
-        "aal5.overhead", resolved["aal5"]["overhead"]
-    )
-    options = TIMESTAMPS if resolved["tcp"]["timestamps"] else 0
-    return math.ceil((octets + HEADERS + options) / CELL_PAYLOAD)
+    tcp = resolved["tcp"]
+    frame = octets(tcp, "mss") + headers_of(tcp) + octets(resolved["aal5"], "overhead")
+    return math.ceil(8 * frame / PAYLOAD_BITS)
 
 
 def record_functions(scope: RecordScope) -> dict[str, Callable[..., Any]]:
