@@ -165,12 +165,17 @@ impl Receiver {
         self.acknowledge();
     }
 
-    /// Takes the time stamp of a segment, if the next ACK is to echo it.
+    // RFC 7323 §5.3: MUST reject a segment outside the window before its timestamp is recorded (rules R2 and R3; not the end of what the last ACK answered)
+    /// Takes the time stamp of a segment, if the next ACK is to echo it: not where the segment reaches beyond the window, or ends before Last.ACK.sent.
+    /// One that ends there lies before the window, too, and R2 rejects it. BSD and Linux still record its timestamp: it comes again as the last ACK
+    /// was lost or is delayed, and the next one answers it. Otherwise the round trip would count from the first time that it was sent.
     #[inline]
     pub(crate) fn note_timestamps(&mut self, segment: &Segment) {
         if let Some(timestamps) = segment.timestamps {
             // The echo is of the segment that the next ACK answers, the earliest if there are several.
-            if segment.seq <= self.last_ack_sent && timestamps.value >= self.echo {
+            let echoes = segment.seq <= self.last_ack_sent && timestamps.value >= self.echo;
+            let end = segment.end();
+            if echoes && end >= self.last_ack_sent && end <= self.edge() {
                 self.echo = timestamps.value;
             }
         }
