@@ -276,7 +276,10 @@ fn slow_start(now: Time, flow: &mut Flow, acked: u64) {
         None => flow.cwnd += growth,
         Some(hystart) => match hystart.on_ack(flow.una, flow.max, growth) {
             Growth::By(bytes) => flow.cwnd += bytes,
-            Growth::Exit => leave_slow_start(now, flow),
+            Growth::Last(bytes) => {
+                flow.cwnd += bytes;
+                leave_slow_start(now, flow);
+            }
         },
     }
 }

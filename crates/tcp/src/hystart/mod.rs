@@ -48,8 +48,8 @@ pub(crate) struct Seen {
 pub(crate) enum Growth {
     /// It grows by so many bytes, and slow start goes on.
     By(u64),
-    /// Slow start is over.
-    Exit,
+    /// It grows by so many bytes, and slow start is over.
+    Last(u64),
 }
 
 impl HyStart {
@@ -78,7 +78,7 @@ impl HyStart {
     pub(crate) fn on_ack(&mut self, una: u64, sent: u64, growth: u64) -> Growth {
         match self {
             Self::Rounds(rounds) => rounds.on_ack(una, sent, growth),
-            Self::Trains(trains) if trains.is_over() => Growth::Exit,
+            Self::Trains(trains) if trains.is_over() => Growth::Last(0),
             Self::Trains(_) => Growth::By(growth),
         }
     }

@@ -3,6 +3,9 @@
 //! Rounds are counted in data: one ends when what was in flight at its beginning is acknowledged. If the shortest round trip
 //! of a round is clearly longer than that of the round before, a queue is building up. Slow start goes on more slowly then
 //! (conservative slow start), returns to full speed if the round trips shorten again, and ends after a few rounds if not.
+//!
+//! The text of the RFC was not at hand: the order of the steps and the constants are as remembered, and as its quotations in public sources
+//! have them.
 
 use celltrain_engine::{Time, time::NEVER};
 
@@ -48,14 +51,13 @@ impl Rounds {
         self.samples += 1;
     }
 
-    /// As [`super::HyStart::on_ack`].
+    /// As [`super::HyStart::on_ack`]. The window grows before round trips are looked at (section 4.2): so the ACK that begins conservative slow
+    /// start grows it in full, and the one that ends it once more.
     pub(super) fn on_ack(&mut self, una: u64, sent: u64, growth: u64) -> Growth {
-        self.compare();
         let growth = growth / if self.conservative.is_some() { GROWTH_DIVISOR } else { 1 };
-        if una >= self.window_end && self.end_round(sent) {
-            return Growth::Exit;
-        }
-        Growth::By(growth)
+        self.compare();
+        let ends = una >= self.window_end && self.end_round(sent);
+        if ends { Growth::Last(growth) } else { Growth::By(growth) }
     }
 
     // RFC 9406 §4.2: SHOULD resume slow start when round trips shorten again
@@ -92,8 +94,8 @@ mod tests {
 
     use super::*;
 
-    /// A round of ten segments of 1000 bytes, each with a sample of `rtt`; returns the growth, or none at the exit.
-    fn round(hystart: &mut Rounds, number: u64, rtt: Time) -> Option<u64> {
+    /// A round of ten segments of 1000 bytes, each with a sample of `rtt`; returns the growth, and whether slow start ended.
+    fn round(hystart: &mut Rounds, number: u64, rtt: Time) -> (u64, bool) {
         let mut grown = 0;
         for segment in 1..=10 {
             hystart.on_round_trip(rtt);
@@ -103,38 +105,40 @@ mod tests {
                 1000,
             ) {
                 Growth::By(bytes) => grown += bytes,
-                Growth::Exit => return None,
+                Growth::Last(bytes) => return (grown + bytes, true),
             }
         }
-        Some(grown)
+        (grown, false)
     }
 
     /// A start whose first round took `rtt`.
     fn started(rtt: Time) -> Rounds {
         let mut hystart = Rounds { window_end: 10_000, ..Rounds::default() };
-        assert_eq!(round(&mut hystart, 0, rtt), Some(10_000));
+        assert_eq!(round(&mut hystart, 0, rtt), (10_000, false));
         hystart
     }
 
     #[test]
     fn growing_round_trips_end_slow_start_after_five_rounds() {
         let mut hystart = started(40 * MILLISECOND);
-        // An eighth of 40 ms; the first seven segments grow the window in full, as eight samples are needed.
-        assert_eq!(round(&mut hystart, 1, 45 * MILLISECOND), Some(7 * 1000 + 3 * 250));
+        // An eighth of 40 ms. RFC 9406 section 4.2: "Update the cwnd" comes first, then the check of the round trips, which needs eight samples: so
+        // eight segments grow the window in full.
+        assert_eq!(round(&mut hystart, 1, 45 * MILLISECOND), (8 * 1000 + 2 * 250, false));
         for number in 2..5 {
-            assert_eq!(round(&mut hystart, number, 45 * MILLISECOND), Some(2500));
+            assert_eq!(round(&mut hystart, number, 45 * MILLISECOND), (2500, false));
         }
-        assert_eq!(round(&mut hystart, 5, 45 * MILLISECOND), None);
+        // The threshold becomes the window with the growth by the last segment of the fifth round.
+        assert_eq!(round(&mut hystart, 5, 45 * MILLISECOND), (2500, true));
     }
 
     #[test]
     fn small_increases_do_not_count() {
         for (rtt, increase) in [(40, 5), (8, 4), (400, 16)] {
             let mut hystart = started(rtt * MILLISECOND);
-            assert_eq!(round(&mut hystart, 1, (rtt + increase) * MILLISECOND - 1), Some(10_000));
+            assert_eq!(round(&mut hystart, 1, (rtt + increase) * MILLISECOND - 1), (10_000, false));
             assert_eq!(hystart.conservative, None);
             let mut hystart = started(rtt * MILLISECOND);
-            assert_eq!(round(&mut hystart, 1, (rtt + increase) * MILLISECOND), Some(7750));
+            assert_eq!(round(&mut hystart, 1, (rtt + increase) * MILLISECOND), (8500, false));
         }
     }
 
@@ -142,7 +146,7 @@ mod tests {
     fn round_trips_that_shorten_again_resume_slow_start() {
         let mut hystart = started(40 * MILLISECOND);
         round(&mut hystart, 1, 50 * MILLISECOND);
-        assert_eq!(round(&mut hystart, 2, 49 * MILLISECOND), Some(7 * 250 + 3 * 1000));
+        assert_eq!(round(&mut hystart, 2, 49 * MILLISECOND), (8 * 250 + 2 * 1000, false));
         assert_eq!(hystart.conservative, None);
     }
 }
