@@ -4,8 +4,8 @@ use celltrain_engine::{Time, time::NEVER};
 
 use crate::{params::Params, rto::RttEstimator};
 
-/// Segments that a window too small for more lets be acknowledged at once.
-const QUICK_ACKS_MIN: u32 = 2;
+/// Segments acknowledged at once where half of the window is no whole segment.
+const QUICK_ACKS_EMPTY: u32 = 2;
 /// Where the receive window of Linux begins, in bytes, and the size of a segment below which it does not grow.
 const WINDOW_START: u64 = 65_535;
 const GROWTH_MIN: u32 = 128;
@@ -137,7 +137,8 @@ impl QuickAcks {
     /// Gives credit for up to `most` segments; credit is never taken away.
     fn raise(&mut self, most: u32, window: u64) {
         let half = u32::try_from(window / (2 * u64::from(self.mss))).unwrap_or(u32::MAX);
-        self.credit = self.credit.max(half.max(QUICK_ACKS_MIN).min(most));
+        let segments = if half == 0 { QUICK_ACKS_EMPTY } else { half };
+        self.credit = self.credit.max(segments.min(most));
     }
 
     /// An ACK leaves.
@@ -164,5 +165,32 @@ impl QuickAcks {
     pub(crate) fn delay(&self) -> Time {
         let round_trip = self.round_trip.srtt().map_or(self.most, |srtt| srtt.max(self.least));
         self.wanted.min(round_trip).clamp(self.least, self.most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StackSpec;
+
+    /// `tcp_incr_quickack` of Linux: half of the window in segments, and two only where that is none.
+    #[test]
+    fn half_of_the_window_in_segments_is_acknowledged_at_once() {
+        let spec: StackSpec = toml::from_str("stack = 'linux'").unwrap();
+        let params = spec.resolve().unwrap();
+        let mss = u64::from(params.mss);
+        for (window, credit) in [
+            (0, 2),
+            (2 * mss - 1, 2),
+            (2 * mss, 1),
+            (4 * mss - 1, 1),
+            (4 * mss, 2),
+            (33 * mss, 16),
+            (99 * mss, 16),
+        ] {
+            let mut quick = QuickAcks::new(&params).expect("Linux has quick ACKs");
+            quick.raise(quick.limit, window);
+            assert_eq!(quick.credit, credit, "a window of {window}");
+        }
     }
 }
