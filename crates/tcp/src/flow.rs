@@ -248,7 +248,7 @@ impl Flow {
             self.nxt == first.start && first.start < first.end && first.end > self.una + self.rwnd;
     }
 
-    /// Whether this is the third duplicate ACK and the guard lets it count.
+    /// Whether this is the third duplicate ACK and the guard lets it count, as it does before the first loss ([`FastRetransmitGuard`]).
     pub(crate) fn third_duplicate(&self) -> bool {
         self.duplicates == DUP_THRESH
             && match (self.params.fast_retransmit_guard, self.recover) {

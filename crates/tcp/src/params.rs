@@ -73,6 +73,11 @@ pub enum CubicArithmetic {
 
 /// When three duplicate ACKs do not count as a loss because they may echo an earlier recovery (RFC 6582
 /// section 3.2 step 2; both variants: RFC 2582 section 5).
+///
+/// Before the first loss every third duplicate ACK counts. Step 1 sets `recover` to the initial send sequence number, the number of the
+/// SYN. Read literally, step 2 then forbids the fast retransmit of the very first segment: the duplicate ACKs for it cover the SYN and not
+/// more. But the guard is there for data that were sent again after an earlier loss, and there was none; RFC 5681 section 3.2 has no such
+/// exception.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FastRetransmitGuard {

@@ -294,7 +294,8 @@ impl Delivery {
         });
     }
 
-    /// Takes for in flight again what was taken for lost and has not been sent again: nothing had been lost.
+    /// Takes for in flight again what was taken for lost and has not been sent again: nothing had been lost. It stays counted as lost
+    /// (C.lost): neither draft-ietf-ccwg-bbr nor Linux (`tp->lost`) takes anything off that count.
     pub(crate) fn forgive(&mut self) {
         for packet in self.packets.iter_mut().filter(|packet| packet.fate == Fate::Lost) {
             packet.fate = Fate::InFlight;

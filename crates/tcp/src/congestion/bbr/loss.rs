@@ -122,7 +122,9 @@ impl Model {
         flow.cwnd = flow.cwnd.max(self.prior_cwnd);
     }
 
-    /// HandleSpuriousLossDetection (section 5.5.11.2).
+    /// HandleSpuriousLossDetection (section 5.5.11.2). What has been counted as lost stays counted, though nothing was: the bytes
+    /// (C.lost) and the ranges of the present round. The draft takes nothing off these counts, and neither does BBRv3 for Linux
+    /// (`bbr_undo_cwnd`). So a segment that was in flight meanwhile may still show more than 2 % lost.
     pub(super) fn handle_spurious_loss(&mut self, flow: &mut Flow) {
         self.leave_recovery(flow);
         self.is_loss_in_round = false;
