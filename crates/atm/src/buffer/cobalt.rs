@@ -7,10 +7,10 @@
 //!
 //! CoDel itself is kept simpler than in RFC 8289. It begins to count as soon as a frame has waited too long, and the first drop follows an
 //! interval later; in CAKE the second late frame is dropped at once if the queue had rested for longer than an interval. Too long is more
-//! than `target`, and more than the link takes for four of the longest frames that have come to the head of a queue of the port. When
-//! frames wait less, the number of drops counts down again at the same pace, so that dropping begins anew from where it was. Drops that are
-//! overdue are made up for at the next frames, until one is sent or marked: then the next drop is due at once, and those before it are
-//! forgotten.
+//! than `target`, and more than the link takes for four of the longest frames that have come to the head of a queue of the port; CAKE, whose
+//! flows have a queue each, asks for two of each busy flow as well. When frames wait less, the number of drops counts down again at the same
+//! pace, so that dropping begins anew from where it was. Drops that are overdue are made up for at the next frames, until one is sent or
+//! marked: then the next drop is due at once, and those before it are forgotten.
 //!
 //! The last frame of the queue is not dropped, neither by CoDel nor by BLUE; a mark that CoDel gives it stays. A frame is the last one if no
 //! more waits than the rest of it: a broken frame counts with the cells that overflow took, too, so that behind it others may wait. CAKE has
@@ -18,8 +18,9 @@
 //! discipline has a queue for each VC, those of a category still share a state, and a VC that seldom waits keeps it from dropping at the
 //! others; `fq-codel` has a state for each. That a queue has been empty is seen by the next frame that enters it.
 //!
-//! An overflow is one of the buffer, or of a memory that ports share, that takes a frame or a part of it. A limit of a VC alone is none, and
-//! neither is the loss of what remains of a broken frame. With an overflow CoDel is in its dropping state, and its next drop is due at once.
+//! What finds no room is lost; CAKE, like `fq-codel`, drops at the head of its longest queue instead. An overflow is one of the buffer, or of
+//! a memory that ports share, that takes a frame or a part of it. A limit of a VC alone is none, and neither is the loss of what remains of
+//! a broken frame. With an overflow CoDel is in its dropping state, and its next drop is due at once.
 //!
 //! The state is five numbers for each queue and the length of the longest frame; the frames carry the time of their arrival.
 

@@ -9,9 +9,13 @@
 //! them; of several, the one with the lowest number. Half of its frames, with what arrives and rounded up, are pushed out at its head, 64
 //! at the most. Dropping several at once makes it cheap to look for the longest queue, and dropping at the head tells a sender soonest. A
 //! frame of which the link has begun to send cells stays; if nothing else waits in the longest queue, the frame that arrives is discarded
-//! where it comes into that queue, and otherwise the next longest gives way. In two points this is not the source: the frame in
+//! where it comes into that queue, and otherwise the next longest gives way. In two points this is not the overflow of the source: the frame in
 //! transmission counts against the buffer, too, and the scheduler does not hear of a frame that is discarded as it arrives, whereas in
-//! the source an empty queue has entered the list of new ones by then.
+//! the source an empty queue has entered the list of new ones by then. Linux drops frames until half of the bytes are gone; here half of the
+//! frames go, as RFC 8290 section 4.1 says.
+//!
+//! In the source marks are on unless they are turned off (section 5.2.6); here `ecn = true` turns them on, as for every policy. The lower
+//! threshold for marks of section 5.2.7 (`ce_threshold`), which is off there, is left out.
 //!
 //! CoDel drops nothing while no more waits in all queues together than the longest frame so far has (RFC 8289 section 4.4). So a queue with a
 //! frame or two drops as well, if the others let it wait for longer than the target. When a queue has its turn and is empty, its time above
