@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -98,7 +99,9 @@ def test_a_device_that_never_ends(cli: Cli, command: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are text")
-def test_a_folder_whose_name_is_no_text(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
+def test_a_folder_whose_name_is_no_text(
+    cli: Cli, scenario_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The writer of Parquet files could not find it."""
     place = tmp_path / os.fsdecode(b"out\xff")
     for words in (("run", scenario_file), ("compare", scenario_file, "--policies", "epd,ppd")):
@@ -106,6 +109,36 @@ def test_a_folder_whose_name_is_no_text(cli: Cli, scenario_file: Path, tmp_path:
         assert (answer.code, answer.out) == (2, "")
         assert "the name is not UTF-8" in answer.err
     assert not place.exists()
+    place.mkdir()
+    monkeypatch.chdir(place)
+    answer = cli("run", scenario_file, "--out", "inside")
+    assert (answer.code, answer.out) == (2, "")
+    assert "cannot write results to inside: the name of the folder above it is not UTF-8" in answer.err
+    assert not list(place.iterdir())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are text")
+def test_a_locale_whose_names_of_files_are_no_utf_8(scenario_file: Path, tmp_path: Path) -> None:
+    place = tmp_path / "\u00fc"
+    words = [sys.executable, "-m", "celltrain"]
+    plain = {name: value for name, value in os.environ.items() if name not in ("PYTHONIOENCODING", "HOME")}
+    ascii_names = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+    def said(*rest: str, **environment: str) -> tuple[int, bytes]:
+        answer = subprocess.run(
+            [*words, *rest], capture_output=True, env={**plain, **environment}, check=False
+        )
+        return answer.returncode, answer.stderr
+
+    write = ("run", str(scenario_file), "--out", str(place))
+    code, err = said(*write, **ascii_names)
+    assert code == 2
+    assert err.endswith(b"names of files are ascii in this locale: set PYTHONUTF8=1\n")
+    assert not place.exists()
+    assert said(*write, **{**ascii_names, "PYTHONUTF8": "1"})[0] == 0
+    code, err = said("plot", "windows", str(place), "--out", str(tmp_path / "one.png"), **ascii_names)
+    assert code == 2
+    assert err.endswith(b"names of files are ascii in this locale: set PYTHONUTF8=1\n")
 
 
 HOSTILE = 'a<!--<script>alert(1)</script>\\u001b[31m\\u009b2J\\u202e"b'

@@ -578,6 +578,58 @@ def test_a_folder_that_cannot_be_written(scenario: ct.Scenario, tmp_path: Path) 
         ct.run(scenario, replications=1).write(tmp_path / "out")
 
 
+def test_a_store_that_may_not_be_written_leaves_whole_results(
+    scenario: ct.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "out"
+    ct.run(scenario, replications=1, out=place)
+    before = {file.name: file.read_bytes() for file in place.iterdir()}
+    monkeypatch.setattr("os.access", lambda *_, **__: False)
+    with pytest.raises(ct.InputError) as error:
+        ct.run(scenario, replications=2, out=place)
+    assert str(error.value) == (
+        f"cannot write results to {place}: runs.sqlite: Permission denied; the results there are as they were"
+    )
+    assert {file.name: file.read_bytes() for file in place.iterdir()} == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read anything")
+def test_a_store_that_may_not_be_read_is_not_called_damaged(
+    cli: Cli, scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    place = tmp_path / "out"
+    ct.run(scenario, replications=1, out=place)
+    (place / "runs.sqlite").chmod(0)
+    for words in (["store"], ["store", "--prune"]):
+        refused = cli(*words, str(place))
+        assert (refused.code, refused.err) == (
+            2,
+            f"error: cannot read {place / 'runs.sqlite'}: Permission denied\n",
+        )
+    with pytest.raises(ct.InputError, match=r"runs\.sqlite: Permission denied; the results there are as"):
+        ct.run(scenario, replications=2, out=place)
+    (place / "manifest.json").unlink()
+    with pytest.raises(ct.InputError, match="is not empty and holds no results"):
+        ct.run(scenario, replications=2, out=place)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_runs_of_a_folder_that_may_not_be_written_are_not_dropped(
+    cli: Cli, scenario: ct.Scenario, tmp_path: Path
+) -> None:
+    place = tmp_path / "out"
+    ct.run(scenario, replications=1, out=place)
+    said = f"error: cannot drop runs from {place}: Permission denied\n"
+    (place / "runs.sqlite").chmod(0o400)
+    before = {file.name: file.read_bytes() for file in place.iterdir()}
+    assert cli("store", str(place), "--prune").err == said
+    place.chmod(0o500)
+    assert cli("store", str(place), "--prune").err == said
+    place.chmod(0o700)
+    (place / "runs.sqlite").chmod(0o600)
+    assert {file.name: file.read_bytes() for file in place.iterdir()} == before
+
+
 @pytest.mark.parametrize(
     ("raised", "said"),
     [

@@ -24,6 +24,7 @@ from celltrain.files.manifests import (
     sealed,
     verify,
 )
+from celltrain.files.names import misnamed
 from celltrain.files.parquet import frame_writer, join, units_of
 from celltrain.files.whole import DISK_ERRORS, TEMPORARY, write_whole
 
@@ -82,6 +83,7 @@ class Folder:
         self._asked = {name: value for name, value in (asked or {}).items() if name == "seed"}
         self._identity = {"kind": kind, "key": key}
         self._earlier: list[str] = names_of(earlier)
+        self._was_complete = earlier.get("complete") is True
         self._earlier_checksums = _mapping(earlier, "checksums")
         self._earlier_origins = _mapping(earlier, "origins")
         self._earlier_shown = [earlier.get(name) for name in _SHOWN]
@@ -244,6 +246,12 @@ class Folder:
         """Whether runs are kept here: some have ended."""
         return self._store is not None and len(self._store) > 0
 
+    def left(self) -> str:
+        """What an error that stops the experiment leaves."""
+        if not self._files and self._was_complete:
+            return "the results there are as they were"
+        return LEFT if self.keeps_runs else "the results there are not whole"
+
     def close(self) -> None:
         """Closes the store."""
         if self._store is not None:
@@ -338,10 +346,8 @@ def claim(
         InputError: the folder cannot be written, also later, is in use, or holds something else.
     """
     place, overwrite = arguments.path("path", path), arguments.truth("overwrite", overwrite)
-    try:
-        str(place).encode()
-    except UnicodeEncodeError:
-        raise InputError(f"cannot write results to {place}: the name is not UTF-8") from None
+    if reason := misnamed(place):
+        raise InputError(f"cannot write results to {place}: {reason}")
     made = [folder for folder in (place, *place.parents) if not folder.exists()]
     target: Folder | None = None
     try:
@@ -366,8 +372,8 @@ def claim(
             with suppress(OSError):  # not empty
                 folder.rmdir()
         if (reason := _disk_error(error)) is not None:
-            keeps = target is not None and target.keeps_runs
-            left = LEFT if keeps else "the results there are not whole"
+            reason = f"{_refused(error, place)}{reason}"
+            left = "the results there are not whole" if target is None else target.left()
             raise InputError(f"cannot write results to {place}: {reason}; {left}") from error
         raise
 
@@ -433,6 +439,14 @@ def _disk_error(error: BaseException) -> str | None:
         return found[1] if int(found[2]) in DISK_ERRORS else None
     # So it speaks where the disk is full when it writes the end of a file.
     return "the disk may be full" if "thrift: transport error" in str(error) else None
+
+
+def _refused(error: BaseException, place: Path) -> str:
+    """Names the file of a folder that may not be opened, where the folder itself may be written."""
+    if not isinstance(error, PermissionError) or not isinstance(error.filename, str):
+        return ""
+    name = Path(error.filename)
+    return f"{name.relative_to(place)}: " if place in name.parents else ""
 
 
 def _earlier(path: Path, overwrite: bool, note: Note) -> dict[str, Any] | None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from celltrain.errors import InputError
+from celltrain.files.names import misnamed
 from celltrain.files.whole import write_whole
 from celltrain.registry import Measure, measures
 
@@ -105,17 +106,32 @@ def join(
 
 
 def read_parquet(file: Path) -> "pl.DataFrame":
-    """The frame of a file; its path is no pattern, whatever is in the names of its folders."""
+    """The frame of a file; its path is no pattern, whatever is in the names of its folders.
+
+    Raises:
+        InputError: its name is not one that Polars takes.
+    """
     import polars as pl
 
-    return pl.read_parquet(file.absolute(), glob=False)
+    return pl.read_parquet(_found(file), glob=False)
 
 
 def scan_parquet(file: Path) -> "pl.LazyFrame":
     """As `read_parquet`, of a frame that is not in memory."""
     import polars as pl
 
-    return pl.scan_parquet(file.absolute(), glob=False)
+    return pl.scan_parquet(_found(file), glob=False)
+
+
+def _found(file: Path) -> Path:
+    """A file as Polars finds it.
+
+    Raises:
+        InputError: its name is not one that Polars takes.
+    """
+    if reason := misnamed(file):
+        raise InputError(f"cannot read {file}: {reason}")
+    return file.absolute()
 
 
 def frame_writer(frame: "pl.DataFrame", extension: str) -> Callable[[Path], object]:

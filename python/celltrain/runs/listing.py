@@ -49,6 +49,11 @@ def listing(place: Path) -> Listing:
     check_free(place)
     found = Listing()
     try:
+        with file.open("rb"):
+            pass  # of a file that it cannot open, SQLite does not say why
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror or error}") from error
+    try:
         with _unchanged(file) as connection:
             for batch in batches(connection):
                 if batch.entry is None:

@@ -57,7 +57,7 @@ _ABSENT = -1
 
 _ERRNO = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
-    sqlite3.SQLITE_READONLY: errno.EROFS,
+    sqlite3.SQLITE_READONLY: errno.EACCES,
     sqlite3.SQLITE_TOOBIG: errno.EFBIG,
 }
 """What SQLite says of a disk, as the system would have said it; anything else is an error of the device."""
@@ -211,6 +211,15 @@ class Store:
             lines.append(f"{FILE} in this folder was damaged: the runs that are lost are made again")
         return lines
 
+    def check_writable(self) -> None:
+        """Makes sure, before anything changes, that its file may be written.
+
+        Raises:
+            PermissionError: it may not.
+        """
+        if self.path is not None and self.path.exists() and not os.access(self.path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self.path))
+
     def prune(self) -> None:
         """Drops the runs of other versions, for good."""
         connection = self._writer()
@@ -261,6 +270,7 @@ class Store:
         """What writes. A store that is only read stays as it is, byte by byte: its checksum is somewhere."""
         if self._connection is not None and self._is_written:
             return self._connection
+        self.check_writable()
         self._begin()
         connection = self._connection = self._connection or self._open()
         if self.path is not None:
@@ -300,6 +310,9 @@ class Store:
                     f"{self.path} is in use by {holder(self.path)}: close it there, or choose another folder"
                 ) from error
             number = _ERRNO.get(code, errno.EIO)
+            if code == sqlite3.SQLITE_CANTOPEN and self.path is not None:
+                with suppress(FileNotFoundError), self.path.open("rb"):
+                    pass  # where it cannot be opened, the system says why
             if self.path is not None:
                 raise OSError(number, os.strerror(number)) from error
             raise InputError(
