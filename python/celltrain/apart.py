@@ -5,10 +5,13 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from tempfile import TemporaryFile
 
 __all__ = ["apart"]
+
+_PERIOD = 0.1
+"""How long a wait may keep an interrupt from being heard, in seconds."""
 
 # The process that asks decides what an interrupt or SIGTERM does. The path comes first, so that celltrain is
 # found where it was found here.
@@ -42,7 +45,7 @@ def apart(function: Callable[..., object], *arguments: object) -> Iterator[None]
         with subprocess.Popen([sys.executable, "-c", _CHILD], stdin=call, stdout=said) as child:
             try:
                 yield
-                code = child.wait()
+                code = _end(child)
             except BaseException:
                 child.kill()
                 raise
@@ -51,6 +54,17 @@ def apart(function: Callable[..., object], *arguments: object) -> Iterator[None]
             raise pickle.loads(error)
         if code:
             raise ChildProcessError(f"a process that celltrain had started ended with exit code {code}")
+
+
+def _end(child: "subprocess.Popen[bytes]") -> int:
+    """Waits for a process, and hears an interrupt meanwhile.
+
+    Polars has a handler of its own, after which the system waits on (`SA_RESTART`): a wait without a timeout
+    would hear an interrupt when it is over.
+    """
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            return child.wait(_PERIOD)
 
 
 def answer() -> None:

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -45,3 +46,24 @@ def test_an_error_in_the_block_stops_the_call(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(KeyboardInterrupt), apart(time.sleep, 3600):
         raise KeyboardInterrupt
     assert [child.returncode for child in started] == [-signal.SIGKILL]
+
+
+def test_an_interrupt_is_heard_while_the_call_runs(tmp_path: Path) -> None:
+    """The handler of polars has what the system waits for go on: only the end of the call would be heard."""
+    late = tmp_path / "late"
+    call = "import os, signal, time; os.kill(os.getppid(), signal.SIGINT); time.sleep(60); "
+    call += f"open({str(late)!r}, 'w')"
+    script = f"""
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import polars
+from celltrain.apart import apart
+try:
+    with apart(exec, {call!r}):
+        pass
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (answer.stdout, answer.stderr) == ("interrupted\n", "")
+    assert not late.exists()
