@@ -7,7 +7,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 from celltrain import _core, display
 from celltrain.errors import InputError, unknown
@@ -290,9 +290,24 @@ class Choice:
 
 
 class Catalogue(tuple[Choice, ...]):
-    """What a scenario can name, in the order of the reference. A notebook shows it as a table."""
+    """What a scenario can name, in the order of the reference. A notebook shows it as a table.
+
+    Each has a place and a name: `celltrain.policies()[0]`, `celltrain.policies()["epd"]`.
+    """
 
     __slots__ = ()
+
+    @overload
+    def __getitem__(self, place: SupportsIndex | str, /) -> Choice: ...
+    @overload
+    def __getitem__(self, place: slice, /) -> tuple[Choice, ...]: ...
+    def __getitem__(self, place: SupportsIndex | slice | str, /) -> Choice | tuple[Choice, ...]:
+        if not isinstance(place, str):
+            return super().__getitem__(place)
+        for one in self:
+            if one.name == place:
+                return one
+        raise unknown("name", place, self.names)
 
     @property
     def names(self) -> list[str]:

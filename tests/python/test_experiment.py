@@ -53,7 +53,7 @@ def test_replications_use_cores_before_parts_of_a_run_do(monkeypatch: pytest.Mon
     beyond = ct.run(large, replications=1, jobs=64)
     assert cores == [1, 4, 2, 2, 4], "and no run has more threads than the machine has cores"
     assert alone.fingerprints == in_parts.fingerprints == beyond.fingerprints
-    assert len(two.fingerprints) == 2
+    assert len(two.fingerprints) == two.replications == 2
 
 
 def test_a_trace_changes_nothing_else(scenario: ct.Scenario) -> None:

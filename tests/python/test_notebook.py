@@ -191,6 +191,10 @@ def test_catalogues_name_what_scenarios_take(scenario: ct.Scenario) -> None:
         assert every.names == [one.name for one in every]
         shown = words(every._repr_html_())
         assert all(name in shown and name in repr(every) for name in every.names)
+        assert [every[name] for name in every.names] == [every[place] for place in range(len(every))]
+        assert every[:2] == tuple(every)[:2]
+        with pytest.raises(ct.InputError, match=f"did you mean '{every.names[0]}'"):
+            every[f"{every.names[0]}x"]
         unknown = scenario.with_({key: every.names[0]})
         assert unknown.to_dict()
         with pytest.raises(ct.ScenarioError) as raised:

@@ -121,6 +121,11 @@ class Result(Frames):
         return Result(manifest, read_frames(place, manifest), KeptCaptures(place, manifest))
 
     @property
+    def replications(self) -> int:
+        """How many replications were run."""
+        return int(self.manifest["replications"])
+
+    @property
     def fingerprints(self) -> list[str]:
         """The fingerprint of every replication, in order."""
         return list(self.manifest["fingerprints"])
