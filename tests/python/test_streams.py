@@ -27,7 +27,7 @@ PIPED = {
 
 
 @pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="there is no such file")
-@pytest.mark.parametrize("how", ["pipe", "file", "substituted"])
+@pytest.mark.parametrize("how", ["pipe", "file", "substituted", "dash"])
 @pytest.mark.parametrize("what", PIPED)
 def test_what_a_pipe_names_is_beside_the_working_directory(
     scenario: ct.Scenario, tmp_path: Path, what: str, how: str
@@ -41,6 +41,7 @@ def test_what_a_pipe_names_is_beside_the_working_directory(
     shell = {
         "pipe": 'cat elsewhere/piped.toml | "$@" /dev/stdin',
         "file": '"$@" /dev/stdin < elsewhere/piped.toml',
+        "dash": '"$@" - < elsewhere/piped.toml',
         "substituted": 'exec 5< elsewhere/piped.toml; "$@" /dev/fd/5',
     }
     answer = subprocess.run(

@@ -54,7 +54,9 @@ NO_PICTURES = "no pictures without matplotlib: install it with pip install 'cell
 MOST_LETTERS = 100
 """Letters of the settings in a headline."""
 
-Scenario = Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML).")]
+Scenario = Annotated[
+    str, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML), or - for standard input.")
+]
 Set = Annotated[
     list[str] | None,
     typer.Option(

@@ -19,7 +19,12 @@ MOST_LINES = 40
 
 
 def sweep(
-    plan: Annotated[str, typer.Argument(metavar="PLAN", help="A plan file (TOML) that names its scenario.")],
+    plan: Annotated[
+        str,
+        typer.Argument(
+            metavar="PLAN", help="A plan file (TOML) that names its scenario, or - for standard input."
+        ),
+    ],
     set_: options.Set = None,
     jobs: options.Jobs = None,
     scheduler: options.Scheduler = None,

@@ -21,6 +21,10 @@ __all__ = ["Command", "spared"]
 FILES = ("FILE", "PLAN", "SCENARIO", "SOURCE")
 """How the help calls files."""
 
+STDIN = Path("/dev/stdin")
+"""Standard input, on systems that have it as a file."""
+
+_TEXTS = (str, list[str])
 _DIGITS = re.compile("[0-9]{1,18}")
 
 
@@ -38,11 +42,13 @@ class Conversion(NamedTuple):
         Raises:
             InputError: a path is empty, which would stand for the current folder.
         """
-        if value == "" and self.wanted is str and str(more["param"].metavar) in FILES:
-            raise InputError(f"{_called(more['param'])} is empty: write the path of a file")
-        if value is not None and str(more["param"].metavar) in FILES and self.wanted in (str, list[str]):
-            return _from_home(value) if self.wanted is str else [_from_home(one) for one in value]
-        if value is None or self.wanted in (str, list[str]):
+        if value is None:
+            return None
+        if self.wanted in _TEXTS and str(more["param"].metavar).strip("[]") in FILES:
+            if value == "":
+                raise InputError(f"{_called(more['param'])} is empty: write the path of a file")
+            return [_file(one) for one in value] if isinstance(value, list) else _file(value)
+        if self.wanted in _TEXTS:
             return value
         if self.wanted is Path and isinstance(value, str):
             if not value:
@@ -83,8 +89,10 @@ class Command(TyperCommand):
             raise
 
 
-def _from_home(file: str) -> str:
-    """A file as it is written, save for `~` in front."""
+def _file(file: str) -> str:
+    """A file as it is written, save for `~` in front, and for `-`, which is standard input."""
+    if file == "-" and STDIN.exists():
+        return str(STDIN)
     return str(from_home(file)) if file.startswith("~") else file
 
 
