@@ -8,6 +8,7 @@ import pytest
 
 import celltrain as ct
 from celltrain import experiment, papers, statistics
+from celltrain.papers.functions import packet_bits
 from celltrain.papers.outcomes import Cell, Outcomes
 from celltrain.papers.running import select
 from celltrain.verdicts import Verdict
@@ -288,3 +289,17 @@ def test_the_maximum_is_that_of_the_link_the_time_and_the_packets(
     delivered = sum(record.flows["frames_delivered"])
     assert delivered > 0
     assert percentage.measure(record, chosen) == pytest.approx(100 * delivered / maximum, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("settings", "bits"),
+    [
+        ({"tcp.mss": "1460 B"}, 12_000),
+        ({"tcp.stack": "linux", "tcp.mss": "1448 B"}, 12_000),
+        ({"tcp.mss": "8960 B"}, 72_000),
+    ],
+)
+def test_times_on_the_link_are_those_of_the_packets_that_tcp_sends(
+    scenario: ct.Scenario, settings: dict[str, str], bits: int
+) -> None:
+    assert packet_bits(scenario.with_(settings)) == bits

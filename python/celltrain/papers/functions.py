@@ -257,15 +257,19 @@ def setting(scenario: Scenario, key: str) -> float:
     return float(quantity[1]) * UNITS[quantity[2]]
 
 
-def frame_cells(scenario: Scenario) -> int:
-    """Cells of a full segment of `[tcp]`: headers, timestamps if the stack has them, and what AAL5 adds.
+def packet_bits(scenario: Scenario) -> int:
+    """Bits of a full segment of `[tcp]` with its headers, and timestamps if the stack has them.
 
-    With it, a share of the link is right under every stack and setting, not only under the paper's own.
+    With it, a time on the link is right under every stack and setting, not only under the paper's own.
     """
-    resolved = scenario.resolved()
-    tcp = resolved["tcp"]
-    frame = octets(tcp, "mss") + headers_of(tcp) + octets(resolved["aal5"], "overhead")
-    return math.ceil(8 * frame / PAYLOAD_BITS)
+    tcp = scenario.resolved()["tcp"]
+    return 8 * int(octets(tcp, "mss") + headers_of(tcp))
+
+
+def frame_cells(scenario: Scenario) -> int:
+    """Cells of such a packet, with what AAL5 adds."""
+    added = 8 * octets(scenario.resolved()["aal5"], "overhead")
+    return math.ceil((packet_bits(scenario) + added) / PAYLOAD_BITS)
 
 
 def record_functions(scope: RecordScope) -> dict[str, Callable[..., Any]]:
@@ -342,6 +346,7 @@ def record_functions(scope: RecordScope) -> dict[str, Callable[..., Any]]:
         "setting": lambda key: setting(scenario, key),
         "measured_time": lambda: scenario.duration - scenario.warm_up,
         "frame_cells": lambda: frame_cells(scenario),
+        "packet_bits": lambda: packet_bits(scenario),
         "traces": traces,
         "settled_mean": lambda every: statistics.mean(numbers(settled(one(every)))),
         "largest": lambda every: max(float(trace.value.max()) for trace in every),
