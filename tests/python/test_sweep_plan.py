@@ -555,6 +555,11 @@ def test_files_that_a_plan_names_lie_beside_it(
     (folder / "both.toml").write_text(f"{TRACED}\n[sweep.grid]\n{grid}\n")
     monkeypatch.chdir(elsewhere)
     fingerprints = set()
+    far = grid.replace("traces/two.csv", "../study/traces/two.csv")
+    (folder / "far.toml").write_text(f'scenario = "one.toml"\n[sweep.grid]\n{far}\n')
+    answer = cli("sweep", folder / "far.toml", "--out", elsewhere / "far")
+    assert "../study/traces/two.csv does not lie in the plan's folder" in answer.err
+    assert (elsewhere / "far" / "traces" / "three.csv").is_file()
     for plan, out in (("plan", "out"), ("both", "of both"), ("out", "again")):
         file = elsewhere / "out" / "plan.toml" if plan == "out" else folder / f"{plan}.toml"
         answer = cli("sweep", file, "--out", elsewhere / out, "--json")

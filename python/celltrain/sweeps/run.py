@@ -161,7 +161,10 @@ def run_plan(
             note(said)
         target.write_text("scenario.toml", plan.scenario.to_toml())
         target.write_text("plan.toml", plan.to_toml("scenario.toml"))
-        for name, file in plan.tables():
+        tables = [*plan.tables()]
+        if far := [name for name, _ in tables if not is_kept(name)]:
+            note(_not_kept(far))
+        for name, file in tables:
             if is_kept(name):
                 target.write_bytes(PurePath(name).as_posix(), file.read_bytes())
         began = time.perf_counter()
@@ -196,6 +199,15 @@ def _earlier(place: Path) -> Plan | None:
     with suppress(InputError, ScenarioError, OSError), warnings.catch_warnings(action="ignore"):
         return load_plan(place / "plan.toml")
     return None
+
+
+def _not_kept(names: Sequence[str]) -> str:
+    """What a user should know of files of which a folder has no copy."""
+    lie = "does not lie" if len(names) == 1 else "do not lie"
+    return (
+        f"{joined(names)} {lie} in the plan's folder as .csv: the results have no copy, and their "
+        "plan.toml cannot be run without"
+    )
 
 
 def replaced(earlier: Plan, plan: Plan) -> str:
