@@ -10,12 +10,10 @@ within a range is equivalence by two one-sided tests (Schuirmann, *J. Pharmacoki
 Statements combine by p-values, so that the same bound holds for the whole:
 
 - `all_of`: support takes every part at full confidence (an intersection-union test; Berger, *Technometrics*
-  24,
-  1982); one part contradicts the whole if Bonferroni's bound for so many parts lets it.
+  24, 1982); one part contradicts the whole if Bonferroni's bound for so many parts lets it.
 - `any_of` is the mirror image.
 - `greatest` is about the best of several, whichever that is: the data that would choose it also test it, so
-  every
-  choice counts (Hsu, *Multiple Comparisons*, 1996, chapter 4).
+  every choice counts (Hsu, *Multiple Comparisons*, 1996, chapter 4).
 
 Three replications are the fewest from which anything follows.
 """
@@ -102,8 +100,7 @@ def above(sample: Sequence[float], threshold: float = 0.0, *, margin: float = 0.
         sample: independent replications, or differences of paired ones.
         threshold: what the mean has to exceed.
         margin: the least excess worth speaking of. Where the data rule that much out, the statement is
-            contradicted
-            although the mean may lie a little above the threshold.
+            contradicted although the mean may lie a little above the threshold.
     """
     against = _p_not_below(sample, threshold + margin, closed=True)
     return Judgement(_p_not_above(sample, threshold), against, len(sample))

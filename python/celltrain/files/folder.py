@@ -334,11 +334,10 @@ def claim(
 
     Args:
         path: the folder; it is made when it does not exist, and removed again if an error leaves it empty.
-        kind: "run", "compare", "reproduce", "reproduce-all" or "sweep".
+        kind: "run", "compare", "reproduce", "reproduce-all", "suite" or "sweep".
         key: what identifies the experiment among its kind.
         asked: the seed, the number of replications, and lists such as the tables of a paper. Results of
-            another
-            seed, of more replications or of more tables are not replaced.
+            another seed, of more replications or of more tables are not replaced.
         overwrite: take a folder that holds something else.
         note: told what a user should know although it is no error.
 
