@@ -81,7 +81,6 @@ class Leader:
         near = (place for place in places[1:] if not math.isnan(means[order[place]]))
         rival = next(near, 1)
         joint = statistics.paired_difference(towards[0], towards[rival], confidence, resolution=coarse)
-        runner_up, rival_name = order[1], order[rival]
         behind = {
             name: statistics.paired_difference(towards[0], one, confidence, resolution=coarse)
             for name, one in zip(order[1:], towards[1:], strict=True)
@@ -92,21 +91,21 @@ class Leader:
         ]
         apart = next((name for name in behind if name not in same), "")
         return Leader(
-            measure,
-            best,
-            tied,
-            tuple(equal),
-            tuple(undefined),
-            runner_up,
-            lead,
-            rival_name,
-            joint,
-            tuple(same),
-            behind[same[-1]] if same else None,
-            apart,
-            behind.get(apart),
-            bool(apart) and behind[apart].mean < least[apart],
-            len(order),
+            measure=measure,
+            best=best,
+            tied=tied,
+            equal=tuple(equal),
+            undefined=tuple(undefined),
+            runner_up=order[1],
+            lead=lead,
+            rival=order[rival],
+            joint=joint,
+            same=tuple(same),
+            last=behind[same[-1]] if same else None,
+            apart=apart,
+            ahead=behind.get(apart),
+            is_small=bool(apart) and behind[apart].mean < least[apart],
+            count=len(order),
         )
 
     @property

@@ -58,8 +58,10 @@ def compare(
     """Runs a scenario in several variants with the same seeds.
 
         ct.compare(scenario, ["tail-drop", "epd"])
-        ct.compare(scenario, {"small": {"switch.buffer": "200 cells"}, "large": {"switch.buffer": "2000
-        cells"}})
+        ct.compare(
+            scenario,
+            {"small": {"switch.buffer": "200 cells"}, "large": {"switch.buffer": "2000 cells"}},
+        )
 
     Args:
         scenario: what to simulate.
@@ -95,12 +97,7 @@ def compare(
     """
     arguments.claimed("folder", folder)
     arguments.truth("overwrite", overwrite)
-    settings = variants if isinstance(variants, Mapping) else policies(variants)
-    for name in settings:
-        if not arguments.text("a name of variants", name).strip():
-            raise InputError("a name of variants is empty: tables and pictures would not tell which it is")
-    if len(settings) < 2:
-        raise InputError("a comparison needs at least two different variants, such as tail-drop and epd")
+    settings = _settings(variants)
     first = replicate(scenario, replications, seed)
     most = within("max-replications", max_replications, 1, MAX_RUNS)
     if out is not None:
@@ -125,26 +122,16 @@ def compare(
             comparison.fill(target)
         return comparison
     if until_clear is not None:
-        if replications is not None and len(first) > most:
-            raise InputError(
-                f"{len(first)} replications are more than {most}, the most: "
-                "raise --max-replications, or max_replications"
-            )
-        first = first[:most]
+        first = _first_look(first, most, is_asked=replications is not None)
     changed = varied(scenario, settings)
-    chosen = None if measures is None else _chosen(measures)
-    followed = None if until_clear is None else registry.called(arguments.text("until_clear", until_clear))
-    if followed is not None and registry.measure(followed).better is None:
-        raise not_judged(followed)
-    asked = [*(chosen or ()), *(() if followed is None else (followed,))]
-    arguments.truth("trace", trace)
-    known, is_traced = _known(asked, changed, trace, jobs)
-    _check_measures(asked, known)  # before a folder has anything of these runs
-    step, count, looks = len(first), len(first), 0
+    asked = _Asked.of(measures, until_clear)
+    known, is_traced = _known(asked.names, changed, arguments.truth("trace", trace), jobs)
+    _check_measures(asked.names, known)  # before a folder has anything of these runs
     store = None if folder is None else folder.store(first[0].seed)
-    if followed is not None:
+    if asked.followed is not None:
         store = Store(None, first[0].seed) if store is None else store
     began, before = time.perf_counter(), 0 if store is None else len(store)
+    count, looks = len(first), 0
     while True:
         looks += count >= LEAST  # with fewer replications nothing can be decided, so that no error is spent
         tasks = {name: replicate(one, count, first[0].seed, is_traced) for name, one in changed.items()}
@@ -158,19 +145,90 @@ def compare(
         )
         reused = 0 if store is None else _distinct(tasks, found) - (len(store) - before)
         runs = _Runs(tasks, found, defects, time.perf_counter() - began, reused)
-        until = None
-        if followed is not None:
-            until = {"measure": followed, "looks": max(looks, 1), "first": step, "most": most}
-        comparison = _compared(scenario, settings, changed, runs, {"measures": chosen, "until_clear": until})
-        for name in asked if count == step else ():
+        told = asked.in_manifest(max(looks, 1), len(first), most)
+        comparison = _compared(scenario, settings, changed, runs, told)
+        for name in asked.names if count == len(first) else ():
             _measured(name, comparison)
-        if followed is None or defects or count >= most:
+        if asked.followed is None or defects or count >= most or _is_settled(comparison, asked.followed):
             return comparison
-        leader = comparison.leader(followed)
-        is_settled = leader.verdict is not Verdict.UNDECIDED
-        if is_settled or leader.undefined or misled(comparison, followed):
-            return comparison  # more replications do not define it, or end a transfer
-        count = min(count + step, most)
+        count = min(count + len(first), most)
+
+
+def _settings(variants: Sequence[str] | Variants) -> Variants:
+    """The variants by their names, two or more.
+
+    Raises:
+        InputError: there are fewer, or a name says nothing.
+    """
+    settings = variants if isinstance(variants, Mapping) else policies(variants)
+    for name in settings:
+        if not arguments.text("a name of variants", name).strip():
+            raise InputError("a name of variants is empty: tables and pictures would not tell which it is")
+    if len(settings) < 2:
+        raise InputError("a comparison needs at least two different variants, such as tail-drop and epd")
+    return settings
+
+
+def _first_look(first: list[Task], most: int, *, is_asked: bool) -> list[Task]:
+    """The replications before the first look at whether a winner is clear.
+
+    Raises:
+        InputError: more were asked for than are allowed; a scenario's own number is cut to that.
+    """
+    if is_asked and len(first) > most:
+        raise InputError(
+            f"{len(first)} replications are more than {most}, the most: "
+            "raise --max-replications, or max_replications"
+        )
+    return first[:most]
+
+
+def _is_settled(comparison: Comparison, followed: str) -> bool:
+    """Whether more replications change nothing: the best is clear, or is not to be found in that way."""
+    leader = comparison.leader(followed)
+    is_decided = leader.verdict is not Verdict.UNDECIDED
+    return is_decided or bool(leader.undefined) or bool(misled(comparison, followed))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The measures that a caller named."""
+
+    chosen: list[str] | None
+    """Those of the table; None for the usual ones."""
+    followed: str | None
+    """The one by which a winner has to be clear, if any."""
+
+    @staticmethod
+    def of(measures: Sequence[str] | None, until_clear: str | None) -> "_Asked":
+        """The measures of some names and titles.
+
+        Raises:
+            InputError: there is no such measure, or no variant can be best by the one that is followed.
+        """
+        chosen = None if measures is None else _chosen(measures)
+        if until_clear is None:
+            return _Asked(chosen, None)
+        followed = registry.called(arguments.text("until_clear", until_clear))
+        if registry.measure(followed).better is None:
+            raise not_judged(followed)
+        return _Asked(chosen, followed)
+
+    @property
+    def names(self) -> list[str]:
+        """All of them."""
+        return [*(self.chosen or ()), *(() if self.followed is None else (self.followed,))]
+
+    def in_manifest(self, looks: int, first: int, most: int) -> dict[str, Any]:
+        """What a manifest says of them.
+
+        Args:
+            looks: how often the data were looked at.
+            first: the replications at the first look.
+            most: the replications that are allowed.
+        """
+        until = {"measure": self.followed, "looks": looks, "first": first, "most": most}
+        return {"measures": self.chosen, "until_clear": None if self.followed is None else until}
 
 
 def _chosen(names: Sequence[str]) -> list[str]:
