@@ -5,6 +5,7 @@ make celltrain (3).
 The core raises them too. All of them can be pickled, so what a worker says on another machine arrives here.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -76,12 +77,18 @@ def unknown(what: str, name: str, known: Iterable[str], advice: str = "") -> Inp
         return InputError(f"{what}: expected a name, not {name!r}; known: {joined(names) or 'none'}")
     written = name.lower()
 
-    def nearness(known: str) -> tuple[float, bool]:
+    def nearness(one: str) -> tuple[float, bool]:
         """How alike they are. Letters that changed places decide between those that are equally so."""
-        ratio = difflib.SequenceMatcher(None, known.lower(), written).ratio()
-        return ratio, sorted(known.lower()) == sorted(written)
+        pairs = ((one.lower(), written), (_sorted_words(one), _sorted_words(name)))
+        ratio = max(difflib.SequenceMatcher(None, *pair).ratio() for pair in pairs)
+        return ratio, sorted(one.lower()) == sorted(written)
 
     nearest = max(names, key=nearness, default="")
     hint = f"did you mean '{nearest}'? " if nearest and nearness(nearest)[0] >= 0.5 else ""
     listed = f"unknown {what} '{name}': {hint}known: {joined(names) or 'none'}"
     return InputError(f"{listed}. {advice}" if advice else listed)
+
+
+def _sorted_words(name: str) -> str:
+    """The words of a name in alphabetical order: "drop-tail" and "tail-drop" are one."""
+    return " ".join(sorted(re.split(r"[-_ ]+", name.lower())))

@@ -47,6 +47,12 @@ def test_letters_that_have_changed_places_are_found(cli: Cli) -> None:
     assert "unknown policy 'edp': did you mean 'epd'? known: " in refused(cli, "policies", "edp")
 
 
+def test_words_in_another_order_are_found(cli: Cli) -> None:
+    assert "unknown policy 'drop-tail': did you mean 'tail-drop'? known: " in refused(
+        cli, "policies", "drop-tail"
+    )
+
+
 def test_a_missing_file_suggests_the_nearest(cli: Cli, scenario: ct.Scenario, tmp_path: Path) -> None:
     (tmp_path / "lan.toml").write_text(scenario.to_toml(), encoding="utf-8")
     (tmp_path / "lam.toml").mkdir()

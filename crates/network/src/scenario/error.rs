@@ -109,7 +109,18 @@ pub(super) fn nearest<'a>(name: &str, valid: impl Iterator<Item = &'a str> + Clo
         .filter(|((distance, _), _)| *distance <= limit)
         .min_by_key(|(distances, _)| *distances)
         .map(|(_, candidate)| candidate)
+        .or_else(|| valid.clone().find(|candidate| has_same_words(name, candidate)))
         .or_else(|| valid.clone().find(is_noun_of))
+}
+
+/// Whether two names have the same words in another order, as "drop-tail" and "tail-drop".
+fn has_same_words(a: &str, b: &str) -> bool {
+    let words = |name: &str| {
+        let mut words: Vec<_> = name.split(['-', '_', ' ']).map(str::to_lowercase).collect();
+        words.sort_unstable();
+        words
+    };
+    a.len() == b.len() && words(a) == words(b)
 }
 
 /// Letters to insert, delete, replace or swap with their neighbour to make `b` of `a` (optimal string alignment).
@@ -157,6 +168,9 @@ mod tests {
     fn only_near_names_are_suggested() {
         assert_eq!(nearest("thresold", ["threshold", "end-marks"].into_iter()), Some("threshold"));
         assert_eq!(nearest("marks", ["threshold", "end-marks"].into_iter()), Some("end-marks"));
+        assert_eq!(nearest("drop-tail", ["tail-drop", "ppd"].into_iter()), Some("tail-drop"));
+        assert_eq!(nearest("Drop_tail", ["tail", "tail-drop"].into_iter()), Some("tail-drop"));
+        assert_eq!(nearest("drop-liat", ["tail-drop"].into_iter()), None);
         assert_eq!(nearest("colour", ["threshold", "end-marks"].into_iter()), None);
         assert_eq!(nearest("CBR", ["bursty", "cbr"].into_iter()), Some("cbr"));
         assert_eq!(nearest("hostA", ["hosta", "HostA", "hostB"].into_iter()), Some("hosta"));
