@@ -16,7 +16,7 @@ def hops(counted: Collection[str]) -> str:
 
 
 def hops_per_second(count: int, seconds: float) -> str:
-    """How many a second these are, in words: "12.3 million", "4,500"; nothing where they took no time."""
+    """How many per second these are, in words: "12.3 million", "4,500"; nothing where they took no time."""
     if seconds <= 0:
         return ""
     rate = count / seconds

@@ -142,7 +142,7 @@ def test_reports_have_no_rate_of_runs_that_were_there_already(tmp_path: Path) ->
     ct.compare(scenario, sizes, replications=1, out=out)
     first = (out / "report.html").read_text(encoding="utf-8")
     assert re.search(r"packet-hops in \d+\.\d\d s<", first)
-    assert "packet-hops a second" in first
+    assert "packet-hops per second" in first
     more = comparison_report(ct.compare(scenario, sizes, replications=2, out=out))
     assert re.search(r"packet-hops, 2 runs were there already<", more)
     assert "a second" not in more

@@ -303,5 +303,12 @@ def bench(
         )
         for one in found
     ]
-    columns = ("workload", "cell-hops", "seconds", "million a second", "bare loop, million a second", "ratio")
+    columns = (
+        "workload",
+        "cell-hops",
+        "seconds",
+        "million per second",
+        "bare loop, million per second",
+        "ratio",
+    )
     terminal.table(columns, rows)

@@ -212,12 +212,13 @@ def _write(found: "Reproduction", folder: "Folder") -> None:
 
 
 def _show(found: "Reproduction") -> None:
+    from celltrain import text
     from celltrain.notes.advice import advice_on_paper
     from celltrain.papers.changed import told
 
     paper = found.paper
     terminal.say(f"{paper.title} ({paper.reference})")
-    times = f"{found.replications} replication{'' if found.replications == 1 else 's'}"
+    times = text.counted(found.replications, "replication")
     terminal.say(f"{times} of every column, seed {found.seed}; measured (published)")
     if paper.changes:
         terminal.say(f"changed: {told(paper.changes)} in place of the paper's own")

@@ -6,9 +6,9 @@ from html import escape
 from celltrain import text
 from celltrain.papers import printed
 from celltrain.papers.printed import Range
-from celltrain.papers.reproduction import JudgedClaim, MeasuredRow, Reproduction, mean_deviation
+from celltrain.papers.reproduction import MeasuredRow, Reproduction, mean_deviation
 from celltrain.report.page import Page, Safe
-from celltrain.report.reproduction import MOST_CLAIMS, add_reproduction, verdict
+from celltrain.report.reproduction import MOST_CLAIMS, add_reproduction, evidence, verdict
 from celltrain.verdicts import Verdict
 
 __all__ = ["PapersReport"]
@@ -49,7 +49,7 @@ class PapersReport:
                 _ranges_met(compared),
             )
         )
-        self._claims += [(paper.id, one.claim.text, verdict(one), _evidence(one)) for one in judged]
+        self._claims += [(paper.id, one.claim.text, verdict(one), evidence(one)) for one in judged]
         self._cells += [(paper.id, *_line(cell)) for cell in compared]
         with self._chapters.chapter(f"{paper.id}: {paper.title}"):
             self._chapters.text(paper.reference)
@@ -122,7 +122,3 @@ def _off(deviation: float | None, *, signed: bool = False) -> str:
     if deviation is not None and deviation > 1:
         return f"{text.number(1 + deviation if signed else deviation)} times"
     return text.percent(deviation, signed=signed)
-
-
-def _evidence(judged: JudgedClaim) -> Safe:
-    return Safe("<br>".join(escape(one.sentence()) for one in judged.finding.evidence))

@@ -24,6 +24,7 @@ __all__ = [
     "notes",
     "occupancy_chart",
     "points_chart",
+    "provenance",
     "rerun",
     "same_runs",
     "series_caption",
@@ -202,21 +203,34 @@ def how_sure(
     rate, effort = hops_per_second(count, seconds), f"in {seconds:.2f} s"
     if reused := manifest.get("reused", 0):  # the time is that of the others alone
         rate, effort = "", f"{text.counted(reused, 'run')} {'was' if reused == 1 else 'were'} there already"
+    simulated = f"{count:,} {name}{',' if reused else ''} {effort}"
+    provenance(
+        page, manifest, [("simulated", simulated), ("rate", f"{rate} {name} per second" if rate else "-")]
+    )
+    page.text(
+        "The same scenario, seed and version give the same fingerprint, whatever the number of threads.",
+        "note",
+    )
+
+
+def provenance(page: Page, manifest: Mapping[str, Any], effort: Sequence[tuple[str, str]]) -> None:
+    """The table that says what made the results: version, seed, fingerprint and platform.
+
+    Args:
+        page: the report.
+        manifest: of the results; its seed is None where sections have their own.
+        effort: lines on what the runs took, each with its name.
+    """
     page.table(
         ("", ""),
         [
             ("celltrain", f"{manifest['celltrain']}, revision {manifest['revision'] or 'unknown'}"),
             ("seed", "that of each section" if manifest["seed"] is None else str(manifest["seed"])),
             ("fingerprint", str(manifest["fingerprint"])),
-            ("simulated", f"{count:,} {name}{',' if reused else ''} {effort}"),
-            ("rate", f"{rate} {name} a second" if rate else "-"),
+            *effort,
             ("platform", str(manifest["platform"])),
         ],
         text_columns=2,
-    )
-    page.text(
-        "The same scenario, seed and version give the same fingerprint, whatever the number of threads.",
-        "note",
     )
 
 

@@ -32,7 +32,7 @@ from celltrain.verdicts import Verdict
 if TYPE_CHECKING:
     from celltrain.papers.reproduction import CellRun
 
-__all__ = ["add_reproduction", "reproduction_report", "verdict"]
+__all__ = ["add_reproduction", "evidence", "reproduction_report", "verdict"]
 
 
 OPEN = 2
@@ -155,7 +155,7 @@ def _lead(page: Page, found: Reproduction) -> "CellRun | None":
 def _asked(page: Page, found: Reproduction) -> None:
     names = ", ".join(table.name for table in found.tables)
     page.section("What was run")
-    times = f"{found.replications} replication{'' if found.replications == 1 else 's'}"
+    times = text.counted(found.replications, "replication")
     page.text(f"{names} of the paper, {times} of every column, seed {found.seed}.")
     own, others = found.default_stack, [stack for stack in found.stacks if stack != found.default_stack]
     if own in found.stacks:
@@ -208,7 +208,7 @@ def _claims_by_stack(page: Page, found: Reproduction) -> None:
         if stack != found.default_stack:
             with page.folded(f"Evidence with {stack}"):
                 lines = [
-                    (claim.text, verdict(verdicts[claim.id, stack]), _evidence(verdicts[claim.id, stack]))
+                    (claim.text, verdict(verdicts[claim.id, stack]), evidence(verdicts[claim.id, stack]))
                     for claim in claims
                 ]
                 page.table(("claim", "verdict", "evidence"), lines, text_columns=3)
@@ -228,10 +228,11 @@ def verdict(judged: JudgedClaim) -> Safe:
 
 
 def _claim_line(judged: JudgedClaim) -> tuple[str, str]:
-    return _statement(judged.claim), _evidence(judged)
+    return _statement(judged.claim), evidence(judged)
 
 
-def _evidence(judged: JudgedClaim) -> Safe:
+def evidence(judged: JudgedClaim) -> Safe:
+    """What a verdict rests on, a line for each number."""
     return Safe("<br>".join(escape(one.sentence()) for one in judged.finding.evidence))
 
 

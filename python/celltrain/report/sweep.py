@@ -310,9 +310,9 @@ def _scale(found: list[Estimate], limits: Bounds) -> tuple[float, float] | None:
         return None
     lows = [one.mean - reach(one, limits)[0] for one in found]
     highs = [one.mean + reach(one, limits)[1] for one in found]
-    margin = 0.05 * ((max(highs) - min(lows)) or abs(max(highs)) or 1.0)
-    low = min(lows) - margin
-    return (max(low, limits[0]) if min(lows) >= limits[0] else low, max(highs) + margin)
+    spare = 0.05 * ((max(highs) - min(lows)) or abs(max(highs)) or 1.0)
+    low = min(lows) - spare
+    return (max(low, limits[0]) if min(lows) >= limits[0] else low, max(highs) + spare)
 
 
 def _heat_table(
@@ -384,17 +384,7 @@ def _how_sure(page: Page, sweep: Sweep) -> None:
         f"{spread} Replication r has the same random numbers at every point, so points can be compared pair "
         "by pair."
     )
-    page.table(
-        ("", ""),
-        [
-            ("celltrain", f"{m['celltrain']}, revision {m['revision'] or 'unknown'}"),
-            ("seed", str(m["seed"])),
-            ("fingerprint", str(m["fingerprint"])),
-            ("simulated", f"{m['cell_hops']:,} {hops(sweep.counted)}"),
-            ("platform", str(m["platform"])),
-        ],
-        text_columns=2,
-    )
+    parts.provenance(page, m, [("simulated", f"{m['cell_hops']:,} {hops(sweep.counted)}")])
     page.text(
         "The same plan and version give the same fingerprint, on any number of threads or machines, stopped "
         "in between or not.",
