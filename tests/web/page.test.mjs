@@ -15,14 +15,23 @@ const { commandOf } = await load("text/command");
 const { amount, bytes, change, growing, metric, metrics, moment, rate, readTime, reasonText, setting, significant, span } = await load("text/format");
 const { wordedForPage } = await load("text/messages");
 const { unknown } = await load("text/names");
+const { hopsOf } = await load("run/network");
 const { colourOf } = await load("theme");
 const { Flow, View } = await load("run/view");
 const module = new WebAssembly.Module(engineBytes());
 
 test("one of a unit is no plural", () => {
   assert.deepEqual([setting(1, "cells"), setting("2000", "cells"), setting(0, "packets"), setting("1", "packets")], ["1 cell", "2000 cells", "0 packets", "1 packet"]);
-  assert.deepEqual([amount(1, "cells"), amount(2000, "cells"), amount(0, "packets")], ["1 cell", "2\u202f000 cells", "0 packets"]);
+  assert.deepEqual([amount(1, "cells"), amount(2000, "cells"), amount(0, "packets")], ["1 cell", "2,000 cells", "0 packets"]);
   assert.deepEqual([metric(1, "cells"), metric(0.5, "cells"), metric(1, "frames"), metric(1, "bit/s"), metric(1, "s"), metric(1, "")], ["1 cell", "0.5000 cells", "1 frame", "1 bit/s", "1 s", "1"]);
+});
+
+test("the effort of a run is counted in what its links carry", () => {
+  const network = (...carried) => ({
+    links: carried.map((packets) => ({ packets })),
+    flows: [{ route: carried.map((_, link) => link), back: [], sprayed: [[], []] }],
+  });
+  assert.deepEqual([[false, false], [true, true], [true, false]].map((carried) => hopsOf(network(...carried))), ["cell-hops", "packet-hops", "cell-hops and packet-hops"]);
 });
 
 test("each reason that the engine has for a loss is told in words", () => {
@@ -70,7 +79,7 @@ test("times are read and written", () => {
 
 test("numbers have significant digits, however small they are", () => {
   const written = [
-    [0.00026, "", "0.0002600"], [0.837, "", "0.8370"], [575.992, "cells", "576.0 cells"], [58_453.4, "cells", "58\u202f453 cells"], [1, "", "1"],
+    [0.00026, "", "0.0002600"], [0.837, "", "0.8370"], [575.992, "cells", "576.0 cells"], [58_453.4, "cells", "58,453 cells"], [1, "", "1"],
     [3.2e-9, "", "3.20e-9"], [0.0102612, "s", "10.26 ms"], [0, "s", "0 s"], [149_812_345, "bit/s", "149.8 Mbit/s"], [0, "bit/s", "0 bit/s"], [null, "s", "–"],
   ];
   for (const [value, unit, text] of written) assert.equal(metric(value, unit), text);
@@ -86,7 +95,7 @@ test("two values that differ look different, and equal ones look the same", () =
   assert.deepEqual(metrics(0.0100003, 0.0100001, "s"), ["10.0003 ms", "10.0001 ms"]);
   assert.deepEqual(metrics(0.01, 0.01026, "s"), ["10 ms", "10.26 ms"]);
   assert.deepEqual(metrics(0.1 + 0.2, 0.3, ""), ["0.3000", "0.3000"]);
-  for (const [before, now, text] of [[0.01, 0.01026, "+2.6 %"], [0.3, 0.1 + 0.2, "="], [1, 1.000004, "+0.00040 %"], [2, 1, "−50 %"], [1, 124, "+12\u202f300 %"], [0, 3, "new"], [null, 3, ""],
+  for (const [before, now, text] of [[0.01, 0.01026, "+2.6 %"], [0.3, 0.1 + 0.2, "="], [1, 1.000004, "+0.00040 %"], [2, 1, "−50 %"], [1, 124, "+12,300 %"], [0, 3, "new"], [null, 3, ""],
     // What is left of a value is not rounded away.
     [1000, 5, "−99.5 %"], [1e6, 4, "−99.9996 %"], [1000, 6, "−99 %"], [1, 0, "−100 %"], [1000, 1995, "+100 %"]]) {
     assert.equal(change(before, now), text);

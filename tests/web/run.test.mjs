@@ -52,7 +52,7 @@ test("a network that is too large to be shown is refused with a sentence, before
     return ask.do === "load" ? { links: Array.from({ length: links }), duration: 100 } : Promise.reject(new Error("looked at"));
   } });
   const load = (links) => new Run(() => worker(links), { name: "mine", toml: "", set: [] }, () => {}).load(0);
-  await assert.rejects(load(100_001), /^Error: The network has 100\u202f001 links, and the page shows 100\u202f000 at most\. celltrain run takes them all\.$/);
+  await assert.rejects(load(100_001), /^Error: The network has 100,001 links, and the page shows 100,000 at most\. celltrain run takes them all\.$/);
   assert.deepEqual(asked, ["load"]);
   await assert.rejects(load(100_000), /looked at/);
 });

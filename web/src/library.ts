@@ -2,6 +2,7 @@
 
 import scenarios from "virtual:scenarios";
 import stories from "virtual:stories";
+import type { Settings } from "./run/types.ts";
 import { unknown } from "./text/names.ts";
 
 export interface Scenario {
@@ -15,7 +16,7 @@ export interface Step {
   text: string;
   /** Where the run stands when the step begins, as in "39.4 ms". */
   at?: string;
-  set?: [string, string][];
+  set?: Settings;
   /** The name of the port that is shown close up. */
   port?: string;
   /** The name of the flow that stands out. */
@@ -23,7 +24,7 @@ export interface Step {
   /** The part of the strip that is seen. */
   zoom?: [string, string];
   /** What is set in a second run beside this one. */
-  beside?: [string, string][];
+  beside?: Settings;
   play?: { to: string; speed: string; label: string };
   /** What is said when it has been played. */
   then?: string;

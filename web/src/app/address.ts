@@ -4,10 +4,10 @@
 import { h } from "../dom.ts";
 import { library, named, tours } from "../library.ts";
 import { portsOf } from "../run/network.ts";
+import type { Settings } from "../run/types.ts";
 import { unknown } from "../text/names.ts";
 import { decode, encode } from "../text/share.ts";
 import type { App } from "./app.ts";
-import type { Settings } from "./changes.ts";
 import { say } from "./toast.ts";
 
 export class Address {

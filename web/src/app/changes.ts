@@ -1,10 +1,9 @@
 /** What is changed in a scenario that is shown. A change makes another run, which shows the same moment. */
 
 import type { Run } from "../run/run.ts";
+import type { Settings } from "../run/types.ts";
 import type { App } from "./app.ts";
 import { say } from "./toast.ts";
-
-export type Settings = [string, string][];
 
 export class Changes {
   /** Keys to set next, and their values. */

@@ -4,7 +4,7 @@ import { byId } from "../dom.ts";
 import type { Run } from "../run/run.ts";
 import { afterFrame, justAfter } from "../run/steps.ts";
 import { MS, S, US } from "../run/types.ts";
-import { slotOf, unitOf } from "../stage/scene.ts";
+import { slotOf, unitOf } from "../run/network.ts";
 import { span } from "../text/format.ts";
 import type { App } from "./app.ts";
 import { say } from "./toast.ts";

@@ -1,6 +1,6 @@
-/** What of a network is used. */
+/** What of a network is used, and what its links carry. */
 
-import type { Description, FlowInfo } from "./types.ts";
+import type { Description, FlowInfo, LinkInfo } from "./types.ts";
 import { Row, type View } from "./view.ts";
 
 /** The routes of a flow's data, and those of what goes back: one each, or as many as packets are sprayed over. */
@@ -44,4 +44,26 @@ export function portNamed(description: Description, name: string): number | unde
 export function goesTo({ description: { links }, view: { rows } }: { description: Description; view: View }, row: number, port: number): boolean {
   const next = rows.get(row, Row.next);
   return next === port || (next < 0 && links[rows.get(row, Row.link)].to === links[port].from);
+}
+
+/** The time that a cell takes on a link; that of a packet of 1500 bytes where packets travel. */
+export const slotOf = (link: LinkInfo) => ((link.packets ? 1500 : 53) * 8 * 1e12) / link.rate;
+
+/** What travels on a link. */
+export const unitOf = (link: LinkInfo) => (link.packets ? "packet" : "cell");
+
+/** What a port's buffer holds, however its size is given. */
+export const heldUnit = (link: LinkInfo) => `${unitOf(link)}s`;
+
+/** The most that a port's buffer holds, in cells or packets; null if there is no such number: packets take different parts of a size in bytes. */
+export const limitOf = ({ capacity, unit }: LinkInfo) => (unit === "bytes" ? null : capacity);
+
+/** The thresholds that are numbers of cells or packets. */
+export const levelsOf = ({ levels, unit }: LinkInfo) => (unit === "bytes" ? [] : levels);
+
+/** What the effort of a run is counted in: hops of cells, of packets, or of both, after what its links carry. */
+export function hopsOf(description: Description): string {
+  const used = [...usedLinks(description)].map((link) => description.links[link]);
+  const units = (["cell", "packet"] as const).filter((unit) => used.some((link) => unitOf(link) === unit));
+  return units.map((unit) => `${unit}-hops`).join(" and ") || "cell-hops";
 }

@@ -1,8 +1,7 @@
 /** Where a run has something to show: the next frame, the next moment, the port at which things happen. */
 
 import type { Run } from "./run.ts";
-import { goesTo, routesOf } from "./network.ts";
-import { slotOf } from "../stage/scene.ts";
+import { goesTo, routesOf, slotOf } from "./network.ts";
 import { Place } from "./types.ts";
 import { Row } from "./view.ts";
 

@@ -1,9 +1,12 @@
 /** What the engine says of scenarios and runs. Times are in picoseconds. */
 
+/** Keys of a scenario and their values, as with `--set`. */
+export type Settings = [string, string][];
+
 export interface ScenarioRequest {
   name: string;
   toml: string;
-  set: [string, string][];
+  set: Settings;
 }
 
 export interface NodeInfo {

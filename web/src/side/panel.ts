@@ -4,7 +4,7 @@ import type { App } from "../app/app.ts";
 import { COPY, commandOf } from "../text/command.ts";
 import { h } from "../dom.ts";
 import { change, count, growing, metric, metrics, setting, span } from "../text/format.ts";
-import { portsOf } from "../run/network.ts";
+import { hopsOf, portsOf } from "../run/network.ts";
 import type { Run } from "../run/run.ts";
 import { RuleEditor } from "./rule.ts";
 import { colourOf } from "../theme.ts";
@@ -305,9 +305,9 @@ export class Panel {
           this.render();
         },
       }, this.allMeasures ? "Fewer measures" : `All ${known.length} measures`)),
-      h("p", { class: "note" }, `${count(outcome.cell_hops)} cell-hops. `, this.parted(run)),
+      h("p", { class: "note" }, `${count(outcome.cell_hops)} ${hopsOf(run.description)}. `, this.parted(run)),
       h("p", { class: "note" }, "Fingerprint ", h("span", { class: "print" }, outcome.fingerprint), ": the first of the ", h("code", {}, "fingerprints"), ` that this command prints${this.app.scenario.id ? "" : ` of a copy of the scenario, saved as ${COPY}`}:`),
-      h("p", { class: "note" }, h("code", { id: "command" }, commandOf(this.app.scenario, this.app.set))),
+      h("p", { class: "note" }, h("code", { id: "command" }, ...wordByWord(commandOf(this.app.scenario, this.app.set)))),
     );
   }
 
@@ -325,6 +325,11 @@ export class Panel {
     const first = times.findIndex((_, index) => mine.some((values, column) => values[index] !== theirs[column]?.[index]));
     return first < 0 ? "" : `The runs part at ${span(times[first])}.`;
   }
+}
+
+/** A command whose lines end between words: a line that ends in the hyphens of an option would be read as another command. */
+function wordByWord(command: string): (Node | string)[] {
+  return command.split(" ").flatMap((word, place) => [...(place > 0 ? [" "] : []), h("span", {}, word)]);
 }
 
 /** Why there are no measures. */

@@ -4,6 +4,7 @@ import type { App } from "../app/app.ts";
 import { say } from "../app/toast.ts";
 import { h } from "../dom.ts";
 import { type Step, type Story, library, named } from "../library.ts";
+import type { Settings } from "../run/types.ts";
 import { readTime } from "../text/format.ts";
 
 export class StoryGuide {
@@ -137,8 +138,8 @@ function placeOf({ steps }: Story, step: number): number {
 }
 
 /** Whether the same is set, in whatever order. */
-function isSame(one: [string, string][] | undefined, other: [string, string][] | undefined): boolean {
-  const sorted = (set: [string, string][] | undefined) => JSON.stringify(set && [...set].sort());
+function isSame(one: Settings | undefined, other: Settings | undefined): boolean {
+  const sorted = (set: Settings | undefined) => JSON.stringify(set && [...set].sort());
   return sorted(one) === sorted(other);
 }
 

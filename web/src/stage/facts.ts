@@ -4,7 +4,7 @@ import type { Run } from "../run/run.ts";
 import type { LinkInfo } from "../run/types.ts";
 import { Flow, Paused, Port } from "../run/view.ts";
 import { amount, bytes, count, moment, rate, span } from "../text/format.ts";
-import { heldUnit, limitOf } from "./scene.ts";
+import { heldUnit, limitOf } from "../run/network.ts";
 
 /** The name first, then one fact per line. */
 export type Facts = [string, ...string[]];

@@ -11,7 +11,7 @@ import { Densities, type Scene, Sparks } from "./scene.ts";
 import { Tip } from "./tip.ts";
 import { Walker } from "./walker.ts";
 import { setting } from "../text/format.ts";
-import type { LevelInfo } from "../run/types.ts";
+import type { LevelInfo, Settings } from "../run/types.ts";
 
 export interface PaneEvents {
   redraw(): void;
@@ -221,7 +221,7 @@ export class Pane {
   }
 
   /** Says which of two runs this is: by what is set in it alone, or by all that is set if it has nothing of its own. */
-  name(title: string, mine: [string, string][], others: [string, string][]): void {
+  name(title: string, mine: Settings, others: Settings): void {
     const own = mine.filter(([key, value]) => !others.some(([key2, value2]) => key === key2 && value === value2));
     const text = (own.length > 0 ? own : mine).map(([key, value]) => `${key} = ${value}`).join(", ");
     this.heading.title = text;

@@ -4,7 +4,7 @@ import type { CellStyle } from "./canvas.ts";
 import { reasonText } from "../text/format.ts";
 import type { DiscardEvent, Run } from "../run/run.ts";
 import { colourOf, type Theme } from "../theme.ts";
-import { Flag, type LinkInfo, Place } from "../run/types.ts";
+import { Flag, Place } from "../run/types.ts";
 import { goesTo } from "../run/network.ts";
 import { Paused, Row } from "../run/view.ts";
 
@@ -81,21 +81,6 @@ export class Sparks {
 
 export const flowOf = (vc: number) => vc >> 1;
 export const isBack = (vc: number) => (vc & 1) === 1;
-
-/** The time that a cell takes on a link; that of a packet of 1500 bytes where packets travel. */
-export const slotOf = (link: LinkInfo) => ((link.packets ? 1500 : 53) * 8 * 1e12) / link.rate;
-
-/** What travels on a link. */
-export const unitOf = (link: LinkInfo) => (link.packets ? "packet" : "cell");
-
-/** What a port's buffer holds, however its size is given. */
-export const heldUnit = (link: LinkInfo) => `${unitOf(link)}s`;
-
-/** The most that a port's buffer holds, in cells or packets; null if there is no such number: packets take different parts of a size in bytes. */
-export const limitOf = ({ capacity, unit }: LinkInfo) => (unit === "bytes" ? null : capacity);
-
-/** The thresholds that are numbers of cells or packets. */
-export const levelsOf = ({ levels, unit }: LinkInfo) => (unit === "bytes" ? [] : levels);
 
 /** How the cells of a row of the view are drawn. */
 export function styleOfRow(scene: Scene, row: number): CellStyle {

@@ -9,7 +9,8 @@ import { amount, count, moment } from "../text/format.ts";
 import { prefersReducedMotion } from "../theme.ts";
 import { pausedLinks } from "./facts.ts";
 import { Pane } from "./pane.ts";
-import { type Scene, heldUnit, limitOf } from "./scene.ts";
+import { heldUnit, limitOf } from "../run/network.ts";
+import { type Scene } from "./scene.ts";
 import { Strip } from "./strip/strip.ts";
 
 /** Milliseconds between two times that the numbers beside the stage are written anew. */

@@ -30,7 +30,7 @@ function short(value: number, digits: number): string {
 }
 
 function grouped(value: number, decimals: number): string {
-  return value.toLocaleString("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).replaceAll(",", "\u202f");
+  return value.toLocaleString("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }
 
 /** A value in the largest unit of which it holds at least one. */
@@ -45,7 +45,7 @@ export function setting(value: number | string, unit: string): string {
   return `${value} ${counted(Number(value), unit)}`;
 }
 
-/** So many units for people: `1 cell`, `2\u202f000 cells`. */
+/** So many units for people: `1 cell`, `2,000 cells`. */
 export function amount(value: number, unit: string): string {
   return `${count(value)} ${counted(value, unit)}`;
 }

@@ -1,6 +1,6 @@
 /** What the engine says, in words for somebody who has a page and no command line. */
 
-import type { Settings } from "../app/changes.ts";
+import type { Settings } from "../run/types.ts";
 
 /** Without the option of the command line that the engine takes settings for, and with a way out where a file names another one. */
 export function wordedForPage(message: string, set: Settings): string {

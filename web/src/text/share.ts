@@ -1,16 +1,18 @@
 /** A state of the lab as the fragment of an address, and back. Nothing is sent anywhere: a fragment stays in the browser. */
 
+import type { Settings } from "../run/types.ts";
+
 export interface Shared {
   /** A scenario of the library by its id, or the text of one. */
   scenario: string;
   toml?: string;
-  set: [string, string][];
+  set: Settings;
   /** Picoseconds. */
   at: number;
   port?: number;
   speed?: number;
   /** What was set in the run that stands beside this one, if any does. */
-  pinned?: [string, string][];
+  pinned?: Settings;
   /** The story that is followed, by its id, and its step, from 1 on. */
   story?: string;
   step?: number;

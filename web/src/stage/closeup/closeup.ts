@@ -8,9 +8,9 @@
  */
 
 import { Surface } from "../canvas.ts";
-import { Densities, type Scene, Sparks, levelsOf, pausesIn, slotOf } from "../scene.ts";
+import { Densities, type Scene, Sparks, pausesIn } from "../scene.ts";
 import type { LevelInfo } from "../../run/types.ts";
-import { inputsOf } from "../../run/network.ts";
+import { inputsOf, levelsOf, slotOf } from "../../run/network.ts";
 import { type Drag, heightOf, frameOf, type Picture } from "./frame.ts";
 import { drawGlass } from "./glass.ts";
 import { drawCellsOnLanes, drawGates, drawLanes, drawPauseSigns, drawPlates, drawSharesOnLanes } from "./lanes.ts";

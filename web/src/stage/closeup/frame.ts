@@ -1,6 +1,7 @@
 /** Where things are in the picture of a port, and what all of its parts share. */
 
-import { type Scene, limitOf, slotOf } from "../scene.ts";
+import { limitOf, slotOf } from "../../run/network.ts";
+import { type Scene } from "../scene.ts";
 import type { LevelInfo } from "../../run/types.ts";
 import { Port } from "../../run/view.ts";
 

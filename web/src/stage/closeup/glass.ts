@@ -2,7 +2,8 @@
 
 import { type CellStyle, FONT } from "../canvas.ts";
 import { amount, count } from "../../text/format.ts";
-import { Densities, type Scene, heldUnit, isBack, slotOf, styleOf } from "../scene.ts";
+import { heldUnit, slotOf } from "../../run/network.ts";
+import { Densities, type Scene, isBack, styleOf } from "../scene.ts";
 import { mix } from "../../theme.ts";
 import { Place } from "../../run/types.ts";
 import { Row } from "../../run/view.ts";
@@ -35,7 +36,7 @@ export function drawGlass(picture: Picture, densities: Densities | undefined): v
   context.fillStyle = theme.raised;
   context.fillRect(frame.left, frame.top, width, frame.bottom - frame.top);
   if (densities) for (const held of shares(scene, densities)) drawHeld(picture, held, 0);
-  else if (unitOf(picture) >= LEAST_UNIT) for (const held of heldIn(scene)) drawHeld(picture, held, GAP);
+  else if (unitHeight(picture) >= LEAST_UNIT) for (const held of heldIn(scene)) drawHeld(picture, held, GAP);
   else drawLines(picture);
   context.lineWidth = 2;
   context.strokeStyle = theme.ink;
@@ -50,7 +51,7 @@ export function drawGlass(picture: Picture, densities: Densities | undefined): v
 }
 
 /** The height of a unit. */
-const unitOf = ({ frame }: Picture) => (frame.bottom - frame.top) / frame.capacity;
+const unitHeight = ({ frame }: Picture) => (frame.bottom - frame.top) / frame.capacity;
 
 function drawHeld(picture: Picture, { count, step, from, ...unit }: Held, gap: number): void {
   for (let place = 0; place < count; place++) drawUnit(picture, { ...unit, from: from + place * step }, gap);
@@ -58,7 +59,7 @@ function drawHeld(picture: Picture, { count, step, from, ...unit }: Held, gap: n
 
 function drawUnit(picture: Picture, { vc, flags, from, units }: Omit<Held, "count" | "step">, gap: number): void {
   const { context, scene, frame } = picture;
-  const unit = unitOf(picture);
+  const unit = unitHeight(picture);
   const width = frame.right - frame.left;
   const y = frame.bottom - (from + units) * unit;
   const height = (from + units - Math.max(0, from)) * unit - gap;

@@ -2,9 +2,9 @@
 
 import { type CellStyle, SMALL, drawCells, drawPauseSign, drawPixels, drawStripes } from "../canvas.ts";
 import { fitted } from "../layout/labels.ts";
-import { Densities, flowOf, slotOf, styleOfRow } from "../scene.ts";
+import { Densities, flowOf, styleOfRow } from "../scene.ts";
 import { colourOf, mix, pixelOf } from "../../theme.ts";
-import { goesTo } from "../../run/network.ts";
+import { goesTo, slotOf } from "../../run/network.ts";
 import { Place } from "../../run/types.ts";
 import { Row } from "../../run/view.ts";
 import { GAP, type Picture, endOut, isCrowded, laneIn, laneOut } from "./frame.ts";

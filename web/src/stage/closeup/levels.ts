@@ -2,7 +2,7 @@
 
 import { SMALL } from "../canvas.ts";
 import { firstThatFits } from "../layout/labels.ts";
-import { levelsOf } from "../scene.ts";
+import { levelsOf } from "../../run/network.ts";
 import { count } from "../../text/format.ts";
 import { type Drag, type Picture, heightOf } from "./frame.ts";
 

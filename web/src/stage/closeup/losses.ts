@@ -1,7 +1,8 @@
 /** What the port has just discarded: a cross where it came from, and the reason above the glass. */
 
 import { FONT } from "../canvas.ts";
-import { type Spark, Sparks, flowOf, unitOf } from "../scene.ts";
+import { unitOf } from "../../run/network.ts";
+import { type Spark, Sparks, flowOf } from "../scene.ts";
 import { colourOf } from "../../theme.ts";
 import { GAP, type Picture, endOut, laneIn, laneOut } from "./frame.ts";
 

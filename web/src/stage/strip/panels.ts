@@ -1,8 +1,9 @@
-/** What the strip shows of a run: queue, windows, throughput, delays and completion times, one panel each. */
+/** What the strip shows of a run: queue, windows, goodput, delays and completion times, one panel each. */
 
 import { amount, bytes, rate, span } from "../../text/format.ts";
 import type { Run } from "../../run/run.ts";
-import { type Scene, heldUnit, levelsOf, limitOf } from "../scene.ts";
+import { heldUnit, levelsOf, limitOf } from "../../run/network.ts";
+import { type Scene } from "../scene.ts";
 import { colourOf } from "../../theme.ts";
 import { MS } from "../../run/types.ts";
 import { ratesOf } from "./rates.ts";

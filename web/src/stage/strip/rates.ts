@@ -1,4 +1,4 @@
-/** The throughput of flows, from what has been delivered by each sample. */
+/** The goodput of flows, from what has been delivered by each sample. */
 
 import type { Run } from "../../run/run.ts";
 import { S } from "../../run/types.ts";
@@ -6,7 +6,7 @@ import { S } from "../../run/types.ts";
 /** What was computed of a run, as long as it has not grown. */
 const known = new WeakMap<Run, { length: number; series: Float64Array[] }>();
 
-/** Bits a second of every flow, over a fiftieth of the run. */
+/** Bits per second of every flow, over a fiftieth of the run. */
 export function ratesOf(run: Run): Float64Array[] {
   const { times, delivered } = run.samples;
   const before = known.get(run);

@@ -1,8 +1,8 @@
-/** The strip: queues, windows, throughput, delays and completion times of the whole run over time, with the moment that the stage shows.
+/** The strip: queues, windows, goodput, delays and completion times of the whole run over time, with the moment that the stage shows.
  *
  *   window.ts   the part of the run that is seen
  *   panels.ts   what each panel shows
- *   rates.ts    throughput from what was delivered
+ *   rates.ts    goodput from what was delivered
  *   drawing.ts  how a panel is drawn
  *   crowd.ts    curves that are too many to be told apart
  */
