@@ -166,9 +166,10 @@ impl Receiver {
     }
 
     // RFC 7323 §5.3: MUST reject a segment outside the window before its timestamp is recorded (rules R2 and R3; not the end of what the last ACK answered)
-    /// Takes the time stamp of a segment, if the next ACK is to echo it: not where the segment reaches beyond the window, or ends before Last.ACK.sent.
-    /// One that ends there lies before the window, too, and R2 rejects it. BSD and Linux still record its timestamp: it comes again as the last ACK
-    /// was lost or is delayed, and the next one answers it. Otherwise the round trip would count from the first time that it was sent.
+    /// Takes the timestamp of a segment, if the next ACK is to echo it. A segment that reaches beyond the window is refused before that, and so is
+    /// one that ends before Last.ACK.sent. One that ends just there lies before the window as well, but its timestamp counts, as in BSD and
+    /// Linux: it was sent again as the last ACK was lost or late, and the next ACK answers it. With the earlier timestamp the round trip would
+    /// begin when it was first sent.
     #[inline]
     pub(crate) fn note_timestamps(&mut self, segment: &Segment) {
         if let Some(timestamps) = segment.timestamps {

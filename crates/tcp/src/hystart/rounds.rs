@@ -3,9 +3,6 @@
 //! Rounds are counted in data: one ends when what was in flight at its beginning is acknowledged. If the shortest round trip
 //! of a round is clearly longer than that of the round before, a queue is building up. Slow start goes on more slowly then
 //! (conservative slow start), returns to full speed if the round trips shorten again, and ends after a few rounds if not.
-//!
-//! The text of the RFC was not at hand: the order of the steps and the constants are as remembered, and as its quotations in public sources
-//! have them.
 
 use celltrain_engine::{Time, time::NEVER};
 
