@@ -24,7 +24,7 @@ from celltrain.results.censored import (
     over_runs,
 )
 from celltrain.sweeps.censored import censored_at, incomparable
-from celltrain.sweeps.view import Facet, View
+from celltrain.sweeps.layout import Facet, View
 from celltrain.verdicts import Verdict
 from networks import CLIENTS
 

@@ -6,8 +6,10 @@ import pytest
 
 import celltrain as ct
 from celltrain import registry
+from celltrain.plots.grid import Grid
 from celltrain.report.sweep import sweep_report
-from celltrain.sweeps.view import View
+from celltrain.sweeps.axes import point_of, steps_of
+from celltrain.sweeps.layout import Panels, View
 
 SCENARIO = """
 schema = 1
@@ -32,7 +34,7 @@ def scenario() -> ct.Scenario:
     return ct.Scenario.from_toml(SCENARIO)
 
 
-def layout(view: View) -> tuple[str, str | None, int]:
+def layout(view: Panels) -> tuple[str, str | None, int]:
     return view.along.name, None if view.lines is None else view.lines.name, len(view.facets)
 
 
@@ -43,7 +45,7 @@ def test_a_quantity_lies_along_panels_however_many_names_there_are(scenario: ct.
     assert layout(View.of(three)) == ("switch.buffer", "topology.sources", 8)
     two = ct.sweep(scenario, grid=both, replications=1)
     assert layout(View.of(two)) == ("switch.buffer", None, 8)
-    assert layout(View.joined(two)) == ("switch.discard.policy", "switch.buffer", 1), "one picture of all"
+    assert layout(Grid.of(two, joined=True)) == ("switch.discard.policy", "switch.buffer", 1), "one picture"
     few = ct.sweep(scenario, grid={**both, "switch.discard.policy": POLICIES[:4]}, replications=1)
     assert layout(View.of(few)) == ("switch.buffer", "switch.discard.policy", 1)
     captions = re.findall(r"Goodput over [^<]*", sweep_report(few))
@@ -78,3 +80,10 @@ def test_percentiles_out_of_bins_are_printed_no_finer_than_these(scenario: ct.Sc
     compared = ct.compare(scenario, {"a": {}, "b": {"switch.buffer": "300 cells"}}, replications=3)
     assert compared.difference("b", "delay_p99").resolution > 0
     assert compared.difference("b", "goodput").resolution == 0
+
+
+def test_the_last_axis_of_a_plan_varies_fastest() -> None:
+    lengths = [2, 1, 3]
+    steps = [steps_of(lengths, point) for point in range(6)]
+    assert steps == [(0, 0, 0), (0, 0, 1), (0, 0, 2), (1, 0, 0), (1, 0, 1), (1, 0, 2)]
+    assert [point_of(lengths, one) for one in steps] == [*range(6)]

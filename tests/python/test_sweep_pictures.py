@@ -13,7 +13,7 @@ from celltrain.plots.files import lay_out
 from celltrain.plots.grid import Choice, Grid
 from celltrain.plots.style import of_limits, panels, styled
 from celltrain.statistics import Estimate
-from celltrain.sweeps.view import View
+from celltrain.sweeps.layout import View
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,12 +89,9 @@ def test_two_axes_of_panels_make_a_grid_whose_headers_stand_once(sweep: ct.Sweep
 
 
 def test_the_default_is_the_layout_of_the_report(sweep: ct.Sweep) -> None:
-    for own, of_report in (
-        (Grid.of(sweep), View.of(sweep)),
-        (Grid.of(sweep, joined=True), View.joined(sweep)),
-    ):
-        assert (own.along, own.lines) == (of_report.along, of_report.lines)
-        assert sorted(facet.rows for facet in own.facets) == sorted(facet.rows for facet in of_report.facets)
+    own, of_report = Grid.of(sweep), View.of(sweep)
+    assert (own.along, own.lines) == (of_report.along, of_report.lines)
+    assert sorted(facet.rows for facet in own.facets) == sorted(facet.rows for facet in of_report.facets)
 
 
 def test_a_third_axis_of_panels_makes_blocks_of_rows(sweep: ct.Sweep) -> None:

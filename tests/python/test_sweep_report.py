@@ -25,9 +25,10 @@ from celltrain.plots.sweep import draw_sweep, heat_map, lines
 from celltrain.plots.trade_off import MARGINS, _ends, trade_off
 from celltrain.report.sweep import sweep_report
 from celltrain.statistics import Estimate
+from celltrain.sweeps.layout import AxisView, View
 from celltrain.sweeps.precision import imprecise
 from celltrain.sweeps.scaling import scaling_axes
-from celltrain.sweeps.view import AxisView, View, mean_lines
+from celltrain.sweeps.view import mean_lines
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -361,7 +362,7 @@ def test_no_line_joins_names(scenario: ct.Scenario) -> None:
     assert np.allclose(places.mean(axis=0), [0, 1, 2]), "about their names"
     assert View.of(sweep).along.name == "switch.discard.policy"
     (axis,) = sweep.plot.trade_off().axes
-    assert View.joined(sweep).along.name == "topology.sources"
+    assert Grid.of(sweep, joined=True).along.name == "topology.sources"
     assert len(axis.containers) == 3, "a line for each policy"
 
 
@@ -391,7 +392,8 @@ def test_more_names_than_colours_are_no_lines_of_a_trade_off(scenario: ct.Scenar
     policies = ["epd", "ppd", "tail-drop", "espd", "red", "fba", "selective-drop", "pie"]
     grid = {"switch.discard.policy": policies, "switch.buffer": ["100 cells", "200 cells"]}
     sweep = ct.sweep(scenario.with_(duration="20 ms", warm_up="0 s"), grid=grid, replications=1)
-    assert View.joined(sweep) == View.of(sweep)
+    joined, view = Grid.of(sweep, joined=True), View.of(sweep)
+    assert (joined.along, joined.lines) == (view.along, view.lines)
     (key,) = sweep.plot.trade_off().legends
     assert len(key.get_texts()) == 10
 

@@ -11,7 +11,8 @@ from celltrain import arguments
 from celltrain.errors import InputError, unknown
 from celltrain.quantities import in_base_unit
 from celltrain.sweeps import Sweep
-from celltrain.sweeps.view import LEAST_STEPS, MOST_FACETS, MOST_LINES, AxisView, Facet, Panels
+from celltrain.sweeps.axes import lengths_of
+from celltrain.sweeps.layout import MOST_FACETS, AxisView, Facet, Panels, arranged, facet_of
 
 __all__ = ["Choice", "Grid", "Log", "Side", "rows_of"]
 
@@ -112,7 +113,7 @@ class Grid(Panels):
         """
         choice = choice or Choice()
         every = sweep.manifest["axes"]
-        sizes = [len(one["steps"]) for one in every]
+        sizes = lengths_of(sweep.manifest)
         axes = [_kept(one["keys"], one["steps"], choice.where, every) for one in every]
         roles = _roles(every, choice.roles)
         free = [place for place in range(len(axes)) if place not in roles.values()]
@@ -226,36 +227,7 @@ def _panel(
     """The axis along panels, that of their curves, and the rest; as a report has it, unless chosen."""
     if "x" not in roles and not free:
         raise InputError("no parameter is left along the panels: choose fewer of curves, rows and columns")
-    chosen = [axes[roles["x"]]] if "x" in roles else [axes[place] for place in free]
-    has_quantity = any(axis.scale is not None and len(axis.labels) >= LEAST_STEPS for axis in chosen)
-
-    def by_length(place: int) -> tuple[int, int]:
-        return -len(axes[place].labels), -place
-
-    def names_last(place: int) -> tuple[bool, int, int]:
-        axis = axes[place]
-        last = axis.scale is None or len(axis.labels) == 1 if joined else has_quantity and axis.scale is None
-        return last, *by_length(place)
-
-    along = roles["x"] if "x" in roles else min(free, key=names_last)
-    others = [place for place in free if place != along]
-    if "curves" in roles:
-        return along, roles["curves"], others
-    if not joined:
-        others.sort(key=lambda place: (_is_many(axes[place]), *by_length(place)))
-        panels = math.prod(len(axes[place].labels) for place in others)
-        has_names = bool(others) and axes[others[0]].scale is None and _is_many(axes[others[0]])
-        if has_quantity and has_names and panels <= MOST_FACETS:
-            return along, None, others
-    elif others and _is_many(axes[min(others, key=names_last)]) and "x" not in roles:
-        along, *others = sorted(free, key=by_length)
-    else:
-        others.sort(key=names_last)
-    return (along, others[0], others[1:]) if others else (along, None, [])
-
-
-def _is_many(axis: AxisView) -> bool:
-    return len(axis.labels) > MOST_LINES
+    return arranged(axes, free, along=roles.get("x"), lines=roles.get("curves"), joined=joined)
 
 
 def _sides(
@@ -285,18 +257,14 @@ def _facets(
     most: int,
 ) -> tuple[tuple[Facet, ...], tuple[Side, Side]]:
     """The panels that are shown, and the names of their rows and columns."""
-    along, lines = panel
     rows, columns = ([*product(*(range(len(axes[one].labels)) for one in side))] for side in sides)
     columns = columns[:most]
     rows = rows[: max(1, most // len(columns))]
-    facets = []
-    for row, column in product(rows, columns):
-        fixed = dict(zip((*sides[0], *sides[1]), (*row, *column), strict=True))
-        title = ", ".join(f"{axes[place].name} = {axes[place].labels[step]}" for place, step in fixed.items())
-        every = [{}] if lines is None else [{lines: step} for step in range(len(axes[lines].labels))]
-        steps = range(len(axes[along].labels))
-        points = (tuple(_point(axes, sizes, {**fixed, **one, along: at}) for at in steps) for one in every)
-        facets.append(Facet(title, tuple(points)))
+    places = (*sides[0], *sides[1])
+    facets = [
+        facet_of(axes, sizes, panel, dict(zip(places, (*row, *column), strict=True)))
+        for row, column in product(rows, columns)
+    ]
     shown = (_side(axes, side, steps) for side, steps in zip(sides, (rows, columns), strict=True))
     return tuple(facets), tuple(shown)  # type: ignore[return-value]  # there are two
 
@@ -307,14 +275,6 @@ def _side(axes: Sequence[AxisView], side: Sequence[int], every: Sequence[tuple[i
         for steps in every
     )
     return Side(", ".join(axes[place].name for place in side), tuple(labels))
-
-
-def _point(axes: Sequence[AxisView], sizes: Sequence[int], steps: Mapping[int, int]) -> int:
-    """The number of the point at these places of the axes: the last axis of the plan varies fastest."""
-    point = 0
-    for place, (axis, size) in enumerate(zip(axes, sizes, strict=True)):
-        point = point * size + axis.steps[steps.get(place, 0)]
-    return point
 
 
 def rows_of(grid: Grid, items: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -34,7 +34,7 @@ from celltrain.registry import Measure
 from celltrain.statistics import Estimate
 from celltrain.sweeps import Sweep
 from celltrain.sweeps.censored import incomparable_points, why_marked
-from celltrain.sweeps.view import Facet
+from celltrain.sweeps.layout import Facet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

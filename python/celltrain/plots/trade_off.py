@@ -40,7 +40,7 @@ from celltrain.plots.style import (
 from celltrain.registry import measure
 from celltrain.statistics import Estimate
 from celltrain.sweeps import Sweep
-from celltrain.sweeps.view import Facet
+from celltrain.sweeps.layout import Facet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,11 +14,13 @@ from celltrain.report import parts
 from celltrain.report.page import Page, Safe
 from celltrain.statistics import Estimate, largest
 from celltrain.sweeps import Sweep
+from celltrain.sweeps.axes import lengths_of, steps_of
 from celltrain.sweeps.axes import shown as written
 from celltrain.sweeps.censored import incomparable, incomparable_points, why_marked
+from celltrain.sweeps.layout import Facet, View
 from celltrain.sweeps.precision import imprecise
-from celltrain.sweeps.scaling import scaling_axes, steps_of
-from celltrain.sweeps.view import Facet, View, group_lines, legend, mean_lines, placed, why_missing
+from celltrain.sweeps.scaling import scaling_axes
+from celltrain.sweeps.view import group_lines, legend, mean_lines, placed, why_missing
 from celltrain.usual import leading
 
 __all__ = ["sweep_report"]
@@ -126,9 +128,10 @@ def _ranked(sweep: Sweep, measure: Measure, found: Mapping[int, Estimate], count
     first, last = ("least", "largest") if measure.better is None else ("best", "worst")
     best, *worst = _ends(sweep, measure, found, sweep.parameters)
     scaling = scaling_axes(sweep, measure) if worst else []  # what is the same everywhere does not scale
-    groups: dict[tuple[int, ...], dict[int, Estimate]] = {}
+    lengths, groups = lengths_of(sweep.manifest), dict[tuple[int, ...], dict[int, Estimate]]()
     for place, one in found.items():
-        groups.setdefault(steps_of(sweep, points[place], scaling), {})[place] = one
+        steps = steps_of(lengths, points[place])
+        groups.setdefault(tuple(steps[axis] for axis in scaling), {})[place] = one
     if len(groups) == 1:
         if worst:
             return [f"{text.capital(first)} mean: {best}.", f"{text.capital(last)} mean: {worst[0]}."]

@@ -16,9 +16,12 @@ __all__ = [
     "Quantities",
     "Value",
     "grid_axes",
+    "lengths_of",
     "measured_alike",
+    "point_of",
     "quantities",
     "shown",
+    "steps_of",
     "zip_axis",
 ]
 
@@ -130,6 +133,33 @@ def zip_axis(table: object) -> Axis:
     steps = tuple(zip(*named.values(), strict=True))
     _refuse_twice(", ".join(named), [", ".join(map(shown, step)) for step in steps])
     return Axis(tuple(named), steps)
+
+
+def lengths_of(manifest: Mapping[str, Any]) -> list[int]:
+    """How many steps each axis has, from the manifest of a sweep."""
+    return [len(axis["steps"]) for axis in manifest["axes"]]
+
+
+def point_of(lengths: Sequence[int], steps: Sequence[int]) -> int:
+    """The number of the point at some steps of all axes: the last axis varies fastest.
+
+    Args:
+        lengths: how many steps each axis of the plan has, in its order.
+        steps: the step of each axis.
+    """
+    point = 0
+    for length, step in zip(lengths, steps, strict=True):
+        point = point * length + step
+    return point
+
+
+def steps_of(lengths: Sequence[int], point: int) -> tuple[int, ...]:
+    """The step of each axis at a point, in the order of the plan: the inverse of `point_of`."""
+    steps = []
+    for length in reversed(lengths):
+        point, step = divmod(point, length)
+        steps.append(step)
+    return tuple(reversed(steps))
 
 
 def shown(value: Value) -> str:

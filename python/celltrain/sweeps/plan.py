@@ -16,7 +16,7 @@ from celltrain.experiment import MAX_RUNS, Task, replicate
 from celltrain.registry import called, nearest, nearest_of_flows, of_flows, plain, spellings, unmeasured
 from celltrain.results.of_flows import held_by
 from celltrain.scenario import Scenario, toml_value
-from celltrain.sweeps.axes import Axis, Quantities, Value, grid_axes, quantities, shown, zip_axis
+from celltrain.sweeps.axes import Axis, Quantities, Value, grid_axes, quantities, shown, steps_of, zip_axis
 from celltrain.tables import from_folder, named
 from celltrain.trials import TO_COME, measured
 from celltrain.verdicts import LEAST
@@ -90,7 +90,7 @@ class Until:
 class Plan:
     """What a sweep runs: every combination of its axes, each with the same seed and replications.
 
-    Points are numbered from 0; the last axis varies fastest. Replication r draws the same random numbers at
+    Points are numbered from 0 (`axes.point_of`). Replication r draws the same random numbers at
     every point (common random numbers), so points can be compared pair by pair.
     """
 
@@ -128,11 +128,12 @@ class Plan:
 
     def settings(self, point: int) -> dict[str, Value]:
         """The values of the parameters at a point."""
-        chosen: list[tuple[str, Value]] = []
-        for axis in reversed(self.axes):
-            point, step = divmod(point, len(axis.steps))
-            chosen[:0] = zip(axis.keys, axis.steps[step], strict=True)
-        return dict(chosen)
+        steps = steps_of([len(axis.steps) for axis in self.axes], point)
+        return {
+            key: value
+            for axis, step in zip(self.axes, steps, strict=True)
+            for key, value in zip(axis.keys, axis.steps[step], strict=True)
+        }
 
     def identity(self, point: int) -> dict[str, Any]:
         """The columns that name a point in a frame: its number and the values of the parameters.

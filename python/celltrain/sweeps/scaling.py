@@ -1,11 +1,9 @@
 """Axes of a sweep with which a measure scales by itself: more goodput over a faster link is no finding."""
 
-from math import prod
-
 from celltrain.registry import Measure, is_total
 from celltrain.sweeps.result import Sweep
 
-__all__ = ["scaling_axes", "steps_of"]
+__all__ = ["scaling_axes"]
 
 RATES = ("rate", "peak")
 """How keys of the rates of links and sources end."""
@@ -65,9 +63,3 @@ def _scales(key: str, measure: Measure) -> bool:
         is_load = is_size or (last in MANY and not is_of_traffic)
         return is_load and measure.name.startswith(OF_TRANSFERS)
     return key in TIMES and is_total(measure.name)
-
-
-def steps_of(sweep: Sweep, point: int, axes: list[int]) -> tuple[int, ...]:
-    """The steps of a point along some axes: the last axis of the plan varies fastest."""
-    lengths = [len(axis["steps"]) for axis in sweep.manifest["axes"]]
-    return tuple(point // prod(lengths[place + 1 :]) % lengths[place] for place in axes)

@@ -65,12 +65,9 @@ class Stored:
         """A line for each run that found celltrain wrong and is missing for it."""
         lines = []
         for one in self.manifest.get("defects", ()):
-            point, settings = (
-                one["point"],
-                ", ".join(f"{key} = {value}" for key, value in one["settings"].items()),
-            )
+            settings = ", ".join(f"{key} = {value}" for key, value in one["settings"].items())
             told = Defect(*(one[name] for name in ("scenario", "seed", "replication", "message", "place")))
-            lines.append(f"point {point} ({settings}): {told}")
+            lines.append(f"point {one['point']} ({settings}): {told}")
         return lines
 
     @property

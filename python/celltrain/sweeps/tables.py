@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
 from typing import TYPE_CHECKING
 
 from celltrain import statistics, text
@@ -12,6 +11,7 @@ from celltrain.errors import InputError, unknown
 from celltrain.registry import called
 from celltrain.results import Group
 from celltrain.results.censored import Kind, kind_of
+from celltrain.sweeps.axes import lengths_of, steps_of
 from celltrain.sweeps.censored import censored_beside
 from celltrain.sweeps.measured import Measured
 
@@ -91,8 +91,8 @@ class Tables(Measured):
         """The parameters that vary together with one, and whether they have their first values at a point."""
         axes = self.manifest["axes"]
         place = next(place for place, axis in enumerate(axes) if parameter in axis["keys"])
-        steps, behind = len(axes[place]["steps"]), prod(len(axis["steps"]) for axis in axes[place + 1 :])
-        return axes[place]["keys"], lambda point: point // behind % steps == 0  # the last axis is the fastest
+        lengths = lengths_of(self.manifest)
+        return axes[place]["keys"], lambda point: steps_of(lengths, point)[place] == 0
 
     def by_group(self) -> "list[SweepGroup]":
         """What the flows of each group carried together at each point: see `Result.by_group`.
