@@ -38,7 +38,7 @@ fn link(graph: &Graph, index: usize) -> Value {
     let Capacity(capacity, unit) = link.buffer;
     let levels = link.discard.levels().into_iter().filter_map(|(key, level)| {
         let cells = level.cells(link.buffer.units()).ok()?;
-        Some(json!({"key": key, "units": cells, "text": level.to_string()}))
+        Some(json!({"key": key, "units": cells}))
     });
     json!({
         "name": graph.link_name(index),
@@ -58,7 +58,6 @@ fn link(graph: &Graph, index: usize) -> Value {
 fn flow(flow: &Flow) -> Value {
     json!({
         "name": flow.name,
-        "group": flow.group,
         "from": flow.from,
         "to": flow.to,
         "route": flow.route,
@@ -67,6 +66,5 @@ fn flow(flow: &Flow) -> Value {
         "circuit": flow.circuit,
         "tcp": flow.traffic.uses_tcp(),
         "pool": matches!(*flow.traffic, Traffic::ShortFlows(_)),
-        "mss": flow.tcp.mss,
     })
 }

@@ -31,6 +31,8 @@ thread_local! {
 const DONE: u32 = 0;
 /// It could not; the output says why.
 const REFUSED: u32 = 1;
+/// Why, where a run is asked for something before there is one.
+const NOTHING_LOADED: &[u8] = b"no scenario is loaded";
 
 /// Makes the input buffer `length` bytes long and returns where it is.
 #[unsafe(no_mangle)]
@@ -71,13 +73,13 @@ pub extern "C" fn load() -> u32 {
 /// Runs until `until` picoseconds, sampling every `period` on the way. The output is the view of what happened since the last call.
 #[unsafe(no_mangle)]
 pub extern "C" fn advance(until: f64, period: f64) -> u32 {
-    with_lab(|lab| Ok(lab.advance(until as u64, period as u64)))
+    with_lab(|lab| lab.advance(until as u64, period as u64))
 }
 
 /// The output is the view of where everything is now.
 #[unsafe(no_mangle)]
 pub extern "C" fn look() -> u32 {
-    with_lab(|lab| Ok(lab.look()))
+    with_lab(|lab| lab.look())
 }
 
 /// Runs to the end. The output is the fingerprint and the measures as JSON; the run is gone.
@@ -85,14 +87,14 @@ pub extern "C" fn look() -> u32 {
 pub extern "C" fn finish() -> u32 {
     match LAB.take() {
         Some(lab) => answer(lab.finish().into_bytes(), DONE),
-        None => answer(b"no scenario is loaded".to_vec(), REFUSED),
+        None => answer(NOTHING_LOADED.to_vec(), REFUSED),
     }
 }
 
 /// The output is the scenario with all that was set, as TOML.
 #[unsafe(no_mangle)]
 pub extern "C" fn scenario() -> u32 {
-    with_lab(|lab| Ok(lab.scenario().into_bytes()))
+    with_lab(|lab| lab.scenario().into_bytes())
 }
 
 /// Leaves the words of a panic in the output; the trap that follows ends the module.
@@ -104,14 +106,11 @@ fn tell(defect: &str) {
     });
 }
 
-fn with_lab(work: impl FnOnce(&mut Lab) -> Result<Vec<u8>, String>) -> u32 {
-    let result = LAB.with_borrow_mut(|lab| match lab {
-        Some(lab) => work(lab),
-        None => Err("no scenario is loaded".to_owned()),
-    });
-    match result {
-        Ok(output) => answer(output, DONE),
-        Err(message) => answer(message.into_bytes(), REFUSED),
+/// Answers with what `work` makes of the run that is loaded.
+fn with_lab(work: impl FnOnce(&mut Lab) -> Vec<u8>) -> u32 {
+    match LAB.with_borrow_mut(|lab| lab.as_mut().map(work)) {
+        Some(output) => answer(output, DONE),
+        None => answer(NOTHING_LOADED.to_vec(), REFUSED),
     }
 }
 

@@ -13,10 +13,10 @@ use celltrain_network::live::{
 pub(crate) struct View {
     /// link, place, VC, frame, position, length, count, after, step, octets, flags, the link of the port that comes next or -1.
     rows: Table<12>,
-    /// link, in a switch, occupancy, arrived, accepted, discarded, VCs captured.
-    ports: Table<7>,
-    /// cwnd, ssthresh, flight, delivered, timeouts, retransmitted, allowed cell rate, round trip.
-    flows: Table<8>,
+    /// link, in a switch, occupancy, discarded.
+    ports: Table<4>,
+    /// cwnd, delivered, timeouts.
+    flows: Table<3>,
     /// The VCs captured by ports: link, VC.
     captured: Table<2>,
     /// time, link, VC, frame, position, length, count, reason.
@@ -55,21 +55,14 @@ impl View {
         for port in ports {
             let link = port.link as f64;
             self.captured.0.extend(port.captured.iter().map(|&vc| [link, number(vc)]));
-            let counts = [port.occupancy, port.arrived, port.accepted, port.discarded];
-            let [occupancy, arrived, accepted, discarded] = counts.map(|count| count as f64);
             let in_switch = f64::from(u8::from(port.in_switch));
-            let captured = port.captured.len() as f64;
-            self.ports.0.push([link, in_switch, occupancy, arrived, accepted, discarded, captured]);
+            self.ports.0.push([link, in_switch, port.occupancy as f64, port.discarded as f64]);
         }
     }
 
     pub(crate) fn flows(&mut self, flows: &[FlowState]) {
-        self.flows.0.extend(flows.iter().map(|flow| {
-            let [cwnd, ssthresh, flight, delivered, timeouts, retransmitted] =
-                [flow.cwnd, flow.ssthresh, flow.flight, flow.delivered, flow.timeouts, flow.retransmitted]
-                    .map(|value| value as f64);
-            [cwnd, ssthresh, flight, delivered, timeouts, retransmitted, flow.acr, flow.round_trip as f64]
-        }));
+        let numbers = |flow: &FlowState| [flow.cwnd, flow.delivered, flow.timeouts].map(|value| value as f64);
+        self.flows.0.extend(flows.iter().map(numbers));
     }
 
     pub(crate) fn discards(&mut self, discards: &[Discard]) {

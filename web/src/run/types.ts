@@ -17,7 +17,6 @@ export interface NodeInfo {
 export interface LevelInfo {
   key: string;
   units: number;
-  text: string;
 }
 
 export interface LinkInfo {
@@ -39,7 +38,6 @@ export interface LinkInfo {
 
 export interface FlowInfo {
   name: string;
-  group: number;
   from: number;
   to: number;
   route: number[];
@@ -51,7 +49,6 @@ export interface FlowInfo {
   tcp: boolean;
   /** Whether it is many short flows, one after the other and beside each other. */
   pool: boolean;
-  mss: number;
 }
 
 export interface Description {

@@ -14,8 +14,8 @@ export class Table {
 }
 
 export const Row = { link: 0, place: 1, vc: 2, frame: 3, position: 4, length: 5, count: 6, after: 7, step: 8, octets: 9, flags: 10, next: 11 } as const;
-export const Port = { link: 0, inSwitch: 1, occupancy: 2, arrived: 3, accepted: 4, discarded: 5, captured: 6 } as const;
-export const Flow = { cwnd: 0, ssthresh: 1, flight: 2, delivered: 3, timeouts: 4, retransmitted: 5, acr: 6, roundTrip: 7 } as const;
+export const Port = { link: 0, inSwitch: 1, occupancy: 2, discarded: 3 } as const;
+export const Flow = { cwnd: 0, delivered: 1, timeouts: 2 } as const;
 export const Discard = { at: 0, link: 1, vc: 2, frame: 3, position: 4, length: 5, count: 6, reason: 7 } as const;
 export const Reaction = { at: 0, flow: 1, kind: 2 } as const;
 export const Completion = { at: 0, flow: 1, bytes: 2, time: 3 } as const;
@@ -25,7 +25,7 @@ export const ChangingLink = { link: 0, rate: 1, delay: 2 } as const;
 export const Paused = { link: 0, since: 1, count: 2, time: 3 } as const;
 export const Pause = { at: 0, link: 1, begins: 2 } as const;
 
-const COLUMNS = [12, 7, 8, 2, 8, 3, 4, 3, 4, 3];
+const COLUMNS = [12, 4, 3, 2, 8, 3, 4, 3, 4, 3];
 
 export class View {
   readonly now: number;
