@@ -100,7 +100,7 @@ impl RunResult {
         columns(py, &self.inner.ports)
     }
 
-    /// One row an event of a TCP sender, as columns, if they were asked for.
+    /// One row per event of a TCP sender, as columns, if they were asked for.
     #[getter]
     fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns(py, &self.inner.events)

@@ -21,7 +21,7 @@ use crate::{memory::GiveBack, panic::caught};
 import_exception!(celltrain.errors, ScenarioError);
 
 type Overrides = Vec<(String, String)>;
-/// Names of ports, each with the share of a flow's ways that cross it.
+/// Names of ports, each with the share of a flow's paths that cross it.
 type Ports = Vec<(Py<PyString>, f64)>;
 /// The name of a flow, and the place, from 0, of the `[[group]]` that makes it.
 type Maker = (String, Option<u32>);
@@ -158,7 +158,7 @@ impl Scenario {
         self.flows().iter().map(|(name, place)| (name.as_str(), *place)).collect()
     }
 
-    /// For each of some flows the ports that its data cross, and those that its ACKs do: names, and the shares of its ways that cross
+    /// For each of some flows the ports that its data cross, and those that its ACKs do: names, and the shares of its paths that cross
     /// each. Unknown flows cross none.
     fn ports_of(&self, py: Python<'_>, flows: Vec<String>) -> PyResult<Vec<(Ports, Ports)>> {
         let (_memory, graph) = self.glance()?;

@@ -19,7 +19,7 @@ const INTRODUCTION: &str = "\
 
 <!-- Written by `cargo xtask generate` from the citations in crates/tcp/src. -->
 
-The rules that RFCs state with MUST, SHOULD or RECOMMENDED and that apply to a simulated sender or receiver, and where the code
+The rules that RFCs state with MUST, SHOULD, RECOMMENDED or MAY and that apply to a simulated sender or receiver, and where the code
 follows them. Each line comes from a comment at that place; scripts that hold the code to them are in `tests/conformance/`. Presets
 of published experiments switch some of them off: [the scenario reference](scenario.md) says what each key and preset does.
 

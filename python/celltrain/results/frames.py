@@ -56,7 +56,7 @@ class Frames:
 
     @cached_property
     def events(self) -> "pl.DataFrame":
-        """One row an event of a TCP sender, if the run recorded them: what happened, when and why."""
+        """One row per event of a TCP sender, if the run recorded them: what happened, when and why."""
         return self._load("events")
 
     @cached_property
