@@ -72,7 +72,7 @@ pub struct RunResult {
     pub distributions: Table,
     /// Series, if asked for.
     pub series: Vec<Series>,
-    /// One row an event of a TCP sender from time 0 on, if [`Network::record_events`] asked for them.
+    /// One row per event of a TCP sender from time 0 on, if [`Network::record_events`] asked for them.
     pub events: Table,
     /// Captures, if [`Experiment::capture`] asked for them.
     pub captures: Vec<Capture>,

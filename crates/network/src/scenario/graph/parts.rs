@@ -111,12 +111,12 @@ impl Graph {
 }
 
 impl Flow {
-    /// The links that its data cross, and those that its ACKs do: numbers, and the shares of its ways that cross each.
+    /// The links that its data cross, and those that its ACKs do: numbers, and the shares of its paths that cross each.
     #[must_use]
     pub fn links(&self) -> [Vec<(usize, f64)>; 2] {
-        fn shares<'a>(ways: impl Iterator<Item = (&'a [usize], f64)>) -> Vec<(usize, f64)> {
+        fn shares<'a>(paths: impl Iterator<Item = (&'a [usize], f64)>) -> Vec<(usize, f64)> {
             let mut found: Vec<(usize, f64)> = Vec::new();
-            for (&link, share) in ways.flat_map(|(route, share)| route.iter().map(move |link| (link, share)))
+            for (&link, share) in paths.flat_map(|(route, share)| route.iter().map(move |link| (link, share)))
             {
                 match found.iter_mut().find(|(other, _)| *other == link) {
                     Some((_, sum)) => *sum += share,
