@@ -75,6 +75,8 @@ fn check_says_where_phases_lock() {
         "{}",
         found[0]
     );
+    let many = notes(&[("topology.sources", "1200")]);
+    assert!(many[0].starts_with("1,200 sources of equal"), "{}", many[0]);
     let periodic = "{ kind = \"on-off\", peak = \"42.4 Mbit/s\", on = \"1 ms\", off = \"1 ms\", start = \"0 ms .. 1 ms\" }";
     assert_eq!(notes(&[("traffic", periodic)]).len(), 1);
     // An IP packet of 40 bytes fills two cells.

@@ -107,7 +107,7 @@ impl Graph {
             format!(
                 "{} sources of equal and constant rate overload \"{}\": their clocks are perfect, so cells keep arriving in the same \
                  order and one source may lose everything; set link.rate-spread = \"20 ppm\" for clocks that differ",
-                flows.len(),
+                grouped(flows.len()),
                 self.link_name(*link)
             )
         };
@@ -195,4 +195,17 @@ fn steady_rate(flow: &Flow) -> Option<BitRate> {
         Traffic::OnOff(form) if form.distribution == Distribution::Fixed => Some(form.peak.0),
         _ => None,
     }
+}
+
+/// A number as notes write it: "1,200".
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.char_indices() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
