@@ -20,6 +20,7 @@ mod keys;
 pub mod levels;
 mod logarithm;
 pub mod merge;
+pub mod names;
 pub mod parts;
 pub mod quantity;
 pub mod random;

@@ -267,7 +267,10 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
         for (text, message) in [
-            ("held < mst", "line 1, column 8: there is no `mst`; known are `held`, `most`, `red`"),
+            (
+                "held < mst",
+                "line 1, column 8: there is no `mst`; did you mean `most`? known are `held`, `most`, `red`",
+            ),
             ("held\n  < red", "line 2, column 5: expected a number, found true or false"),
             ("held", "line 1, column 1: a rule is true or false, found a number"),
             ("held && red", "line 1, column 1: expected true or false, found a number"),

@@ -1,5 +1,7 @@
 //! From the text of a rule to its parts, and whether they fit together.
 
+use celltrain_engine::names::nearest;
+
 use super::{
     DEEPEST, Kind, Known, LONGEST, MOST_PARTS, Node, Operator, Rule, RuleError,
     token::{Piece, Token, error_at, tokens},
@@ -286,7 +288,9 @@ impl<'a> Parser<'a> {
             format!("there is no function `{name}`; there are `min` and `max`")
         } else {
             let known: Vec<_> = self.names.iter().map(|(name, _)| format!("`{name}`")).collect();
-            format!("there is no `{name}`; known are {}", known.join(", "))
+            let near = nearest(name, self.names.iter().map(|(name, _)| *name));
+            let meant = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+            format!("there is no `{name}`; {meant}known are {}", known.join(", "))
         };
         Err(error_at(self.text, at, message))
     }

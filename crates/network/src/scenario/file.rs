@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use super::error::nearest;
+use celltrain_engine::names::nearest;
 
 /// The largest file that is read, in bytes.
 pub const MAX_FILE: u64 = 16 << 20;
