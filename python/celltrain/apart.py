@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from tempfile import TemporaryFile
 
+from celltrain import interrupts
+
 __all__ = ["apart"]
 
 _PERIOD = 0.1
@@ -63,6 +65,7 @@ def _end(child: "subprocess.Popen[bytes]") -> int:
     would hear an interrupt when it is over.
     """
     while True:
+        interrupts.check()
         with suppress(subprocess.TimeoutExpired):
             return child.wait(_PERIOD)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
-from celltrain import _core, arguments
+from celltrain import _core, arguments, interrupts
 from celltrain.errors import Defect, InputError
 from celltrain.files.folder import claim_out
 from celltrain.files.names import file_stem
@@ -204,6 +204,7 @@ def drive(
                 pending[submit(item)] = item
             if not pending:
                 return
+            interrupts.check()
             # Without a timeout the wait could not be interrupted on every platform.
             done = wait(pending, INTERRUPT_PERIOD, FIRST_COMPLETED).done
             # What has ended well is taken in before an error of another item stops everything.

@@ -145,6 +145,35 @@ def test_an_interrupt_while_the_command_is_loaded(what: str, status: int) -> Non
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ on Windows")
 @pytest.mark.parametrize(
+    "dropped",
+    [
+        # "Exceptions that occur during their execution are ignored" (the language reference, object.__del__).
+        "class Gone:\n    def __del__(self):\n        signal.raise_signal(signal.SIGINT)\nGone()",
+        # As modules do that try what is there while they are loaded.
+        "try:\n    signal.raise_signal(signal.SIGINT)\nexcept:\n    pass",
+    ],
+)
+def test_an_interrupt_that_python_drops_is_heard_by_what_waits(scenario_file: Path, dropped: str) -> None:
+    """Before the runs begin; the runs would end, with status 0."""
+    script = (
+        "import signal, sys\n"
+        "from celltrain import cli, experiment\n"
+        "replicate = experiment.replicate\n"
+        "def dropping(*arguments):\n"
+        f"    exec({dropped!r}, globals())\n"
+        "    return replicate(*arguments)\n"
+        "experiment.replicate = dropping\n"
+        f"sys.argv = ['celltrain', 'run', {str(scenario_file)!r}, '--replications', '1']\n"
+        "cli.main()"
+    )
+    command = [sys.executable, "-c", script]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=_heed_interrupts)
+    assert (answer.returncode, answer.stdout) == (130, "")
+    assert "interrupted: nothing was written" in answer.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ on Windows")
+@pytest.mark.parametrize(
     ("when", "statuses"),
     [
         # As soon as the command has ended.

@@ -20,11 +20,11 @@ def main() -> None:
     The handler of interrupts stays until Python cleans up: one that comes after the output ends the process
     at once, by its status and not by the signal.
     """
-    terminated = over = False
+    heard = terminated = over = False
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        nonlocal terminated
-        terminated = terminated or number == signal.SIGTERM
+        nonlocal heard, terminated
+        heard, terminated = True, terminated or number == signal.SIGTERM
         if over:
             os._exit(143 if terminated else 130)
         raise KeyboardInterrupt
@@ -38,8 +38,10 @@ def main() -> None:
         signal.signal(signal.SIGTERM, interrupt)
     try:
         # Loaded here, where an interrupt is expected.
+        from celltrain import interrupts
         from celltrain.cli.application import run
 
+        interrupts.listen(lambda: heard)
         status = run()
         over = True
     except KeyboardInterrupt:
