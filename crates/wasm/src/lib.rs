@@ -31,7 +31,7 @@ thread_local! {
 const DONE: u32 = 0;
 /// It could not; the output says why.
 const REFUSED: u32 = 1;
-/// Why, where a run is asked for something before there is one.
+/// The reason for refusing a call that needs a scenario before one is loaded.
 const NOTHING_LOADED: &[u8] = b"no scenario is loaded";
 
 /// Makes the input buffer `length` bytes long and returns where it is.

@@ -14,8 +14,8 @@
 //! the source an empty queue has entered the list of new ones by then. Linux drops frames until half of the bytes are gone; here half of the
 //! frames go, as RFC 8290 section 4.1 says.
 //!
-//! In the source marks are on unless they are turned off (section 5.2.6); here `ecn = true` turns them on, as for every policy. The lower
-//! threshold for marks of section 5.2.7 (`ce_threshold`), which is off there, is left out.
+//! The RFC marks by default (section 5.2.6); here `ecn = true` turns marking on, as for every policy. A lower threshold for marks
+//! (`ce_threshold`, section 5.2.7), which is off by default, is left out.
 //!
 //! CoDel drops nothing while no more waits in all queues together than the longest frame so far has (RFC 8289 section 4.4). So a queue with a
 //! frame or two drops as well, if the others let it wait for longer than the target. When a queue has its turn and is empty, its time above
